@@ -1,0 +1,141 @@
+"""Queues between processes: ZeroMQ PUSH and PULL sockets with a codec.
+
+One side binds the address (``create=True``), any number of others connect; who comes first doesn't
+matter. A PUSH socket spreads its messages over the connected PULL sockets in turn, a PULL socket
+takes from its peers in turn. Names and arguments are those of mini-sglang's ``minisgl/utils/mp.py``.
+"""
+
+from __future__ import annotations
+
+import socket
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import zmq
+import zmq.asyncio
+
+T = TypeVar("T")
+
+LINGER_MS = 1000
+"""How long a closing queue tries to hand over what was put: a peer that is gone holds up nobody."""
+
+
+class QueueError(OSError):
+    """An address that can't be bound or connected to."""
+
+
+def local_address(folder: Path | None, name: str) -> str:
+    """An address on this machine that no one else uses: ``ipc://folder/name`` or loopback TCP.
+
+    Args:
+        folder: where the socket file goes; None makes a new temporary folder.
+        name: the file's name. Paths of Unix sockets are limited to about 100 bytes.
+    """
+    if zmq.has("ipc"):
+        return f"ipc://{(folder or Path(tempfile.mkdtemp(prefix='minisgl-'))) / name}"
+    with socket.socket() as probe:  # the operating system picks a free port
+        probe.bind(("127.0.0.1", 0))
+        return f"tcp://127.0.0.1:{probe.getsockname()[1]}"
+
+
+def _open(socket: zmq.Socket[Any], addr: str, create: bool) -> None:
+    socket.linger = LINGER_MS
+    try:
+        if create:
+            socket.bind(addr)
+        else:
+            socket.connect(addr)
+    except zmq.ZMQError as error:
+        socket.close(linger=0)
+        action = "bind" if create else "connect to"
+        raise QueueError(
+            f"can't {action} {addr}: {error.strerror}. Is another process using the address, "
+            f"or is its path too long or its folder missing?"
+        ) from error
+
+
+class ZmqPushQueue(Generic[T]):
+    """The sending end of a queue.
+
+    Args:
+        addr: ``ipc://…`` or ``tcp://127.0.0.1:…``.
+        create: bind the address instead of connecting to it.
+        encoder: message to bytes.
+
+    Raises:
+        QueueError: the address is taken or malformed.
+    """
+
+    def __init__(self, addr: str, create: bool, encoder: Callable[[T], bytes]) -> None:
+        self.encoder = encoder
+        self.socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PUSH)
+        _open(self.socket, addr, create)
+
+    def put(self, obj: T) -> None:
+        """Sends a message; waits while there is no peer or its buffer is full."""
+        self.socket.send(self.encoder(obj), copy=False)
+
+    def stop(self) -> None:
+        """Closes the socket; what was put is still delivered for `LINGER_MS`."""
+        self.socket.close()
+
+
+class ZmqPullQueue(Generic[T]):
+    """The receiving end of a queue; arguments as `ZmqPushQueue`, with a decoder."""
+
+    def __init__(self, addr: str, create: bool, decoder: Callable[[bytes], T]) -> None:
+        self.decoder = decoder
+        self.socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PULL)
+        _open(self.socket, addr, create)
+
+    def get(self) -> T:
+        """The next message; waits for it. What the decoder raises goes through."""
+        return self.decoder(self.socket.recv())
+
+    def empty(self) -> bool:
+        """True where `get` would have to wait."""
+        return not self.socket.poll(timeout=0)
+
+    def stop(self) -> None:
+        """Closes the socket; a bound ``ipc://`` file is removed."""
+        self.socket.close()
+
+
+class ZmqAsyncPushQueue(Generic[T]):
+    """`ZmqPushQueue` for asyncio."""
+
+    def __init__(self, addr: str, create: bool, encoder: Callable[[T], bytes]) -> None:
+        self.encoder = encoder
+        self.socket: zmq.asyncio.Socket = zmq.asyncio.Context.instance().socket(zmq.PUSH)
+        _open(self.socket, addr, create)
+
+    async def put(self, obj: T) -> None:
+        """Sends a message; waits while there is no peer or its buffer is full."""
+        await self.socket.send(self.encoder(obj), copy=False)
+
+    def stop(self) -> None:
+        """Closes the socket; what was put is still delivered for `LINGER_MS`."""
+        self.socket.close()
+
+
+class ZmqAsyncPullQueue(Generic[T]):
+    """`ZmqPullQueue` for asyncio."""
+
+    def __init__(self, addr: str, create: bool, decoder: Callable[[bytes], T]) -> None:
+        self.decoder = decoder
+        self.socket: zmq.asyncio.Socket = zmq.asyncio.Context.instance().socket(zmq.PULL)
+        _open(self.socket, addr, create)
+
+    async def get(self) -> T:
+        """The next message; waits for it. What the decoder raises goes through."""
+        return self.decoder(await self.socket.recv())
+
+    async def empty(self) -> bool:
+        """True where `get` would have to wait."""
+        return not await self.socket.poll(timeout=0)
+
+    def stop(self) -> None:
+        """Closes the socket; a bound ``ipc://`` file is removed."""
+        self.socket.close()
