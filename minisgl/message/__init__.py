@@ -5,7 +5,13 @@ Three queues, one base class each; a queue's decoder builds only that queue's me
 
 from .backend import AbortBackendMsg, BaseBackendMsg, BatchBackendMsg, ExitMsg, UserMsg
 from .frontend import BaseFrontendMsg, BatchFrontendMsg, UserReply
-from .tokenizer import AbortMsg, BaseTokenizerMsg, BatchTokenizerMsg, DetokenizeMsg, TokenizeMsg
+from .tokenizer import (
+    AbortMsg,
+    BaseTokenizerMsg,
+    BatchTokenizerMsg,
+    DetokenizeMsg,
+    TokenizeMsg,
+)
 from .utils import MAX_MESSAGE_BYTES, WireError
 
 __all__ = [

@@ -49,14 +49,18 @@ class DetokenizeMsg(BaseTokenizerMsg):
         uid: the request's id.
         next_token: the token id.
         finished: the scheduler ends the reply with this token (EOS or length).
-        stop: the request's stop strings, for a detokenizer that hasn't seen its `TokenizeMsg`;
-            read with the first token of a uid.
+        stop: the request's stop strings, for a detokenizer that hasn't seen its `TokenizeMsg`.
+            This and the next two are read with the first token of a uid.
+        include_stop_str_in_output: as in `SamplingParams`.
+        ignore_eos: as in `SamplingParams`.
     """
 
     uid: int
     next_token: int
     finished: bool
     stop: str | list[str] | None = None
+    include_stop_str_in_output: bool = False
+    ignore_eos: bool = False
 
 
 class AbortMsg(BaseTokenizerMsg):

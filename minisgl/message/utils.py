@@ -23,7 +23,20 @@ M = TypeVar("M")
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """A longer frame is refused unread: 64 MiB hold a batch of 16 million int32 token ids."""
 
-_DTYPES = frozenset("uint8 int8 int16 int32 int64 bool float16 bfloat16 float32 float64".split())
+_DTYPES = frozenset(
+    [
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "bool",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+    ]
+)
 
 
 class WireError(ValueError):

@@ -1,0 +1,163 @@
+"""Detokenizing by bytes: each token's bytes into an incremental UTF-8 decoder.
+
+Exact, since UTF-8 is what the tokens spell; early, since a character is complete with its last byte;
+flat, since nothing is decoded twice and at most three bytes wait. A table of the tokens that are
+whole characters makes most steps one look-up.
+"""
+
+from __future__ import annotations
+
+from codecs import utf_8_decode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..message import DetokenizeMsg, UserReply
+from ..utils import init_logger
+from .detokenize import DetokenizeManager
+from .manager import BaseDetokenizeManager
+from .token_bytes import token_bytes
+
+logger = init_logger(__name__)
+
+
+@dataclass(slots=True)
+class ByteStatus:
+    """How far one reply is.
+
+    Attributes:
+        pending: bytes of a character that isn't complete, three at the most.
+        at_start: no text yet, and the tokenizer drops a space that begins the text.
+    """
+
+    pending: bytes = b""
+    at_start: bool = False
+
+
+class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
+    """Tokens to text by their bytes; arguments as `BaseDetokenizeManager`.
+
+    Raises:
+        ValueError: the tokenizer's decoder isn't ByteLevel or SentencePiece with byte fallback.
+    """
+
+    def __init__(self, tokenizer: Any, **options: Any) -> None:
+        super().__init__(tokenizer, **options)
+        known = token_bytes(tokenizer)
+        if known is None:
+            raise ValueError(
+                "this tokenizer's description doesn't say each token's bytes: "
+                "use DetokenizeManager, which works with every tokenizer"
+            )
+        self._strip_space = known.strip_space
+        self._bytes = known.table
+        if self.skip_special_tokens:
+            self._bytes = known.table | dict.fromkeys(known.special, b"")
+        self._whole = _whole_texts(self._bytes)
+        # Running requests in which nothing waits and nothing is to be watched: the fast path.
+        self._plain: set[int] = set()
+
+    def detokenize(self, msgs: Sequence[DetokenizeMsg]) -> list[str]:
+        """As `BaseDetokenizeManager.detokenize`, one look-up a token where that is enough."""
+        texts: list[str] = []
+        plain, whole, append = self._plain, self._whole, texts.append
+        for msg in msgs:
+            if msg.uid in plain and not msg.finished:
+                text = whole.get(msg.next_token)
+                if text is not None:
+                    append(text)
+                    continue
+            text = self._cut(msg)
+            append(super().detokenize([msg])[0] if text is None else text)
+        return texts
+
+    def process(self, msgs: Sequence[DetokenizeMsg]) -> list[UserReply]:
+        """As `BaseDetokenizeManager.process`, one look-up a token where that is enough."""
+        replies: list[UserReply] = []
+        plain, whole, append = self._plain, self._whole, replies.append
+        for msg in msgs:
+            if msg.uid in plain and not msg.finished:
+                text = whole.get(msg.next_token)
+                if text is not None:
+                    append(UserReply(msg.uid, text, False))
+                    continue
+            text = self._cut(msg)
+            if text is None:
+                replies += super().process([msg])
+            else:
+                append(UserReply(msg.uid, text, False))
+        return replies
+
+    def _cut(self, msg: DetokenizeMsg) -> str | None:
+        """The text of a token in the middle of a reply with nothing to watch, else None."""
+        uid = msg.uid
+        state = self.decode_map.get(uid)
+        raw = self._bytes.get(msg.next_token)
+        if state is None or raw is None or msg.finished or uid in self._options or state.at_start:
+            return None
+        data = state.pending + raw
+        text, used = utf_8_decode(data, "replace", False)
+        state.pending = pending = data[used:]
+        if pending:
+            self._plain.discard(uid)
+        else:
+            self._plain.add(uid)
+        return text
+
+    def _new_state(self) -> ByteStatus:
+        return ByteStatus(at_start=self._strip_space)
+
+    def _knows(self, token: int) -> bool:
+        return token in self._bytes
+
+    def _decode(
+        self, states: list[ByteStatus], tokens: list[int | None], last: list[bool]
+    ) -> list[str]:
+        return [self._new_text(*parts) for parts in zip(states, tokens, last, strict=True)]
+
+    def _new_text(self, state: ByteStatus, token: int | None, last: bool) -> str:
+        data = state.pending if token is None else state.pending + self._bytes[token]
+        text, used = utf_8_decode(data, "replace", last)
+        state.pending = data[used:]
+        if state.at_start and text:
+            state.at_start = False
+            return text.removeprefix(" ")
+        return text
+
+    def _reply(self, msg: DetokenizeMsg, text: str) -> UserReply:
+        reply = super()._reply(msg, text)
+        state = self.decode_map.get(msg.uid)
+        if state and not state.pending and not state.at_start and msg.uid not in self._options:
+            self._plain.add(msg.uid)
+        return reply
+
+    def _end(self, uid: int) -> None:
+        super()._end(uid)
+        self._plain.discard(uid)
+
+
+def _whole_texts(table: dict[int, bytes]) -> dict[int, str]:
+    """The text of each token that is whole characters by itself."""
+    texts = {}
+    for token, raw in table.items():
+        try:
+            texts[token] = raw.decode("utf-8")
+        except UnicodeDecodeError:
+            continue
+    return texts
+
+
+def make_detokenize_manager(
+    tokenizer: Any, **options: Any
+) -> DetokenizeManager | ByteDetokenizeManager:
+    """The byte path where the tokenizer's own description allows it, else windows; logs which.
+
+    Args:
+        tokenizer: of transformers, or of tokenizers.
+        options: as `BaseDetokenizeManager`.
+    """
+    if token_bytes(tokenizer) is not None:
+        logger.info("detokenizing by bytes: the description gives each token's bytes")
+        return ByteDetokenizeManager(tokenizer, **options)
+    logger.info("detokenizing with windows: the description doesn't give each token's bytes")
+    return DetokenizeManager(tokenizer, **options)
