@@ -144,7 +144,7 @@ def _text_of(error: Exception) -> str:
 
 
 def _split_path(text: str) -> tuple[str, str]:
-    """msgspec ends its errors with " - at `$.a.b`" where it knows the place."""
+    """Splits what msgspec says: it ends with " - at `$.a.b`" where it knows the place."""
     found = re.fullmatch(r"(.*) - at `(.*)`", text, flags=re.DOTALL)
     return (found[1], found[2]) if found else (text, "$")
 

@@ -1,8 +1,8 @@
 """Detokenizing by bytes: each token's bytes into an incremental UTF-8 decoder.
 
-Exact, since UTF-8 is what the tokens spell; early, since a character is complete with its last byte;
-flat, since nothing is decoded twice and at most three bytes wait. A table of the tokens that are
-whole characters makes most steps one look-up.
+Exact, since UTF-8 is what the tokens spell; early, since a character is complete with its last
+byte; flat, since nothing is decoded twice and at most three bytes wait. A table of the tokens that
+are whole characters makes most steps one look-up.
 """
 
 from __future__ import annotations

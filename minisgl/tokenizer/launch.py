@@ -80,7 +80,8 @@ def launch(
         tokenizer: as `load_tokenizer`.
         num_tokenizer: 0 is one process for both directions; N > 0 is N tokenizing processes beside
             one detokenizer, as in mini-sglang.
-        local_bs, finish_reasons: as `tokenize_worker`.
+        local_bs: as `tokenize_worker`.
+        finish_reasons: as `tokenize_worker`.
         addresses: `TokenizerProcesses` addresses by name; those not given are made up.
 
     Raises:

@@ -51,7 +51,7 @@ class TokenizeManager:
         return [_int32(ids) for ids in results if not isinstance(ids, PromptError)]
 
     def process(self, msgs: Sequence[TokenizeMsg]) -> list[UserMsg | UserReply]:
-        """For each prompt a `UserMsg` to the scheduler, or a `UserReply` that says what is wrong."""
+        """For each prompt a `UserMsg` to the scheduler, or a `UserReply` with what is wrong."""
         out: list[UserMsg | UserReply] = []
         for msg, ids in zip(msgs, self._encode(msgs), strict=True):
             if isinstance(ids, PromptError):

@@ -2,7 +2,8 @@
 
 One side binds the address (``create=True``), any number of others connect; who comes first doesn't
 matter. A PUSH socket spreads its messages over the connected PULL sockets in turn, a PULL socket
-takes from its peers in turn. Names and arguments are those of mini-sglang's ``minisgl/utils/mp.py``.
+takes from its peers in turn. Names and arguments are those of mini-sglang's
+``minisgl/utils/mp.py``.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ class ZmqPushQueue(Generic[T]):
 
     def __init__(self, addr: str, create: bool, encoder: Callable[[T], bytes]) -> None:
         self.encoder = encoder
-        self.socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PUSH)
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self.socket: zmq.Socket[bytes] = self._context.socket(zmq.PUSH)
         _open(self.socket, addr, create)
 
     def put(self, obj: T) -> None:
@@ -78,8 +80,9 @@ class ZmqPushQueue(Generic[T]):
         self.socket.send(self.encoder(obj), copy=False)
 
     def stop(self) -> None:
-        """Closes the socket; what was put is still delivered for `LINGER_MS`."""
+        """Closes the socket; waits up to `LINGER_MS` until what was put is delivered."""
         self.socket.close()
+        self._context.term()
 
 
 class ZmqPullQueue(Generic[T]):
@@ -87,7 +90,8 @@ class ZmqPullQueue(Generic[T]):
 
     def __init__(self, addr: str, create: bool, decoder: Callable[[bytes], T]) -> None:
         self.decoder = decoder
-        self.socket: zmq.Socket[bytes] = zmq.Context.instance().socket(zmq.PULL)
+        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self.socket: zmq.Socket[bytes] = self._context.socket(zmq.PULL)
         _open(self.socket, addr, create)
 
     def get(self) -> T:
@@ -101,6 +105,7 @@ class ZmqPullQueue(Generic[T]):
     def stop(self) -> None:
         """Closes the socket; a bound ``ipc://`` file is removed."""
         self.socket.close()
+        self._context.term()
 
 
 class ZmqAsyncPushQueue(Generic[T]):
@@ -108,7 +113,8 @@ class ZmqAsyncPushQueue(Generic[T]):
 
     def __init__(self, addr: str, create: bool, encoder: Callable[[T], bytes]) -> None:
         self.encoder = encoder
-        self.socket: zmq.asyncio.Socket = zmq.asyncio.Context.instance().socket(zmq.PUSH)
+        self._context = zmq.asyncio.Context()
+        self.socket: zmq.asyncio.Socket = self._context.socket(zmq.PUSH)
         _open(self.socket, addr, create)
 
     async def put(self, obj: T) -> None:
@@ -116,8 +122,9 @@ class ZmqAsyncPushQueue(Generic[T]):
         await self.socket.send(self.encoder(obj), copy=False)
 
     def stop(self) -> None:
-        """Closes the socket; what was put is still delivered for `LINGER_MS`."""
+        """Closes the socket; waits up to `LINGER_MS` until what was put is delivered."""
         self.socket.close()
+        self._context.term()
 
 
 class ZmqAsyncPullQueue(Generic[T]):
@@ -125,7 +132,8 @@ class ZmqAsyncPullQueue(Generic[T]):
 
     def __init__(self, addr: str, create: bool, decoder: Callable[[bytes], T]) -> None:
         self.decoder = decoder
-        self.socket: zmq.asyncio.Socket = zmq.asyncio.Context.instance().socket(zmq.PULL)
+        self._context = zmq.asyncio.Context()
+        self.socket: zmq.asyncio.Socket = self._context.socket(zmq.PULL)
         _open(self.socket, addr, create)
 
     async def get(self) -> T:
@@ -139,3 +147,4 @@ class ZmqAsyncPullQueue(Generic[T]):
     def stop(self) -> None:
         """Closes the socket; a bound ``ipc://`` file is removed."""
         self.socket.close()
+        self._context.term()

@@ -1,0 +1,1 @@
+"""Ours against the peers, in one run, as ratios."""
