@@ -14,7 +14,7 @@ import sys
 OLDEST, NEWEST = (3, 11), (3, 13)
 
 
-def check_python(version=tuple(sys.version_info[:2])):
+def check_python(version: "tuple[int, ...]" = tuple(sys.version_info[:2])) -> None:
     """Ends with a sentence where this Python is too old or too new."""
     if not OLDEST <= version <= NEWEST:
         span = f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
@@ -339,9 +339,9 @@ class Progress(threading.Thread):
         """Learns from a line that pip printed."""
         line = line.strip()
         size = re.search(r"\(([\d.]+) (kB|MB|GB)\)", line)
-        if line.startswith("Collecting "):
+        if line.startswith(("Collecting ", "Processing ")):
             self.packages += 1
-            self.doing = line.split()[1]
+            self.doing = Path(line.split()[1]).name
         elif line.startswith("Downloading ") and size and "metadata" not in line:
             self.megabytes += float(size[1]) * {"kB": 0.001, "MB": 1, "GB": 1000}[size[2]]
         elif line.startswith("Installing collected packages"):
@@ -491,6 +491,7 @@ def open_lab(browser: bool, port: int) -> int:
     trust_notebooks()
     command = ["-m", "jupyterlab", f"--port={port}", f"--ServerApp.root_dir={ROOT}", "-y"]
     command += [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}", "--log-level=WARN"]
+    command += ["--LabApp.extension_manager=readonly"]  # the other one asks the network
     command += [] if browser else ["--no-browser"]
     command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     say("opening JupyterLab; Ctrl-C here ends it")
