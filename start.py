@@ -35,7 +35,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import threading
 import time
@@ -440,17 +439,9 @@ def checks() -> Iterator[tuple[str, str, str]]:
     free = shutil.disk_usage(ROOT).free / 1e9
     enough = is_set_up(set()) or free >= GB["cpu"]
     yield "ok" if enough else "bad", "disk", f"{free:.1f} GB free, a first set-up needs {GB['cpu']}"
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # Windows doesn't tell
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
-        remedy = "" if memory >= 3.5 else ": close other programs, run one notebook at a time"
-        yield "warn" if remedy else "ok", "memory", f"{memory:.1f} GB{remedy}"
     writable = os.access(ROOT, os.W_OK)
     remedy = "" if writable else " can't be written to: copy the course to your home folder"
     yield "ok" if writable else "bad", "folder", f"{ROOT}{remedy}"
-    with socket.socket() as probe:
-        taken = probe.connect_ex(("127.0.0.1", PORT)) == 0
-    remedy = "is taken: JupyterLab will take the next one" if taken else "is free"
-    yield "warn" if taken else "ok", "port", f"{PORT} {remedy}"
     if not venv_works():
         yield "bad", "environment", f"no whole .venv here: run `{ME} setup`"
         return

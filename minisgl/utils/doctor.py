@@ -1,22 +1,42 @@
 """``python -m minisgl.utils.doctor``: what of the course works inside its environment.
 
-``python3 start.py doctor`` runs it after its own checks of the machine. One line for each check:
+``python3 start.py doctor`` runs it after its own checks. One line for each check:
 ``ok``, ``warn`` or ``bad``, the name, and what to do.
 """
 
 from __future__ import annotations
 
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import zmq
 
 from .models import check_models
 
 ROOT = Path(__file__).resolve().parents[2]
 Check = tuple[str, str, str]
+
+
+def check_memory(total: int | None = None) -> Iterator[Check]:
+    """Whether JupyterLab and a notebook or two fit; `total` in bytes."""
+    size = (total or psutil.virtual_memory().total) / 1e9
+    if size < 3.5:
+        yield "warn", "memory", f"{size:.1f} GB: close other programs, run one notebook at a time"
+    else:
+        yield "ok", "memory", f"{size:.1f} GB"
+
+
+def check_port(port: int = 8888) -> Iterator[Check]:
+    """Whether JupyterLab gets its usual port."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", port)):
+            yield "ok", "port", f"{port} is free"
+        else:
+            yield "warn", "port", f"{port} is taken: JupyterLab will take the next free one"
 
 
 def check_tokenizers() -> Iterator[Check]:
@@ -88,8 +108,16 @@ def check_workspace() -> Iterator[Check]:
 def main() -> int:
     """Prints a line for each check; 1 where something is bad."""
     bad = False
-    for check in (check_tokenizers, check_loopback, check_notebooks, check_workspace):
-        for state, name, message in check():
+    found: list[Iterator[Check]] = [
+        check_memory(),
+        check_port(),
+        check_tokenizers(),
+        check_loopback(),
+        check_notebooks(),
+        check_workspace(),
+    ]
+    for checks in found:
+        for state, name, message in checks:
             print(state, name, message, flush=True)
             bad = bad or state == "bad"
     return int(bad)
