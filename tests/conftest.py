@@ -21,7 +21,7 @@ settings.register_profile(
     "course",
     deadline=None,  # a test never judges by a clock
     derandomize=True,  # the same streams on every machine, so that a failure is everyone's
-    max_examples=150,
+    max_examples=100,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("course")

@@ -21,6 +21,25 @@ from .token_bytes import token_bytes
 logger = init_logger(__name__)
 
 
+def decode_certain(data: bytes, last: bool = False) -> tuple[str, bytes]:
+    """The text of `data` as far as no further byte can change it, and the bytes that wait.
+
+    Invalid bytes become U+FFFD, one for each longest beginning of a character that can't go on
+    (Unicode 17, section 3.9, "U+FFFD Substitution of Maximal Subparts"), as Rust and Python do.
+
+    Args:
+        data: UTF-8 so far, beginning between two characters.
+        last: nothing follows; an incomplete character becomes U+FFFD too.
+    """
+    text, used = utf_8_decode(data, "replace", last)
+    pending = data[used:]
+    if len(pending) == 2 and pending[0] == 0xED and pending[1] >= 0xA0:
+        # Half of a surrogate pair is never a character. Python waits for its third byte all the
+        # same, and then says three U+FFFD; two of them are certain now.
+        return text + "\ufffd\ufffd", b""
+    return text, pending
+
+
 @dataclass(slots=True)
 class ByteStatus:
     """How far one reply is.
@@ -50,10 +69,10 @@ class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
                 "use DetokenizeManager, which works with every tokenizer"
             )
         self._strip_space = known.strip_space
-        self._bytes = known.table
+        self._bytes, self._whole = known.table, known.whole
         if self.skip_special_tokens:
-            self._bytes = known.table | dict.fromkeys(known.special, b"")
-        self._whole = _whole_texts(self._bytes)
+            self._bytes = self._bytes | dict.fromkeys(known.special, b"")
+            self._whole = self._whole | dict.fromkeys(known.special, "")
         # Running requests in which nothing waits and nothing is to be watched: the fast path.
         self._plain: set[int] = set()
 
@@ -95,10 +114,8 @@ class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
         raw = self._bytes.get(msg.next_token)
         if state is None or raw is None or msg.finished or uid in self._options or state.at_start:
             return None
-        data = state.pending + raw
-        text, used = utf_8_decode(data, "replace", False)
-        state.pending = pending = data[used:]
-        if pending:
+        text, state.pending = decode_certain(state.pending + raw)
+        if state.pending:
             self._plain.discard(uid)
         else:
             self._plain.add(uid)
@@ -117,8 +134,7 @@ class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
 
     def _new_text(self, state: ByteStatus, token: int | None, last: bool) -> str:
         data = state.pending if token is None else state.pending + self._bytes[token]
-        text, used = utf_8_decode(data, "replace", last)
-        state.pending = data[used:]
+        text, state.pending = decode_certain(data, last)
         if state.at_start and text:
             state.at_start = False
             return text.removeprefix(" ")
@@ -134,17 +150,6 @@ class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
     def _end(self, uid: int) -> None:
         super()._end(uid)
         self._plain.discard(uid)
-
-
-def _whole_texts(table: dict[int, bytes]) -> dict[int, str]:
-    """The text of each token that is whole characters by itself."""
-    texts = {}
-    for token, raw in table.items():
-        try:
-            texts[token] = raw.decode("utf-8")
-        except UnicodeDecodeError:
-            continue
-    return texts
 
 
 def make_detokenize_manager(

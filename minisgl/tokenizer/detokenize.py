@@ -15,6 +15,7 @@ with every tokenizer. Hardened here:
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -88,7 +89,7 @@ class DetokenizeManager(BaseDetokenizeManager[DecodeStatus]):
     def __init__(self, tokenizer: Any, **options: Any) -> None:
         super().__init__(tokenizer, **options)
         self._decode_batch = batch_decoder(tokenizer)
-        self._vocabulary = frozenset(tokenizer.get_vocab().values())
+        self._vocabulary = vocabulary_ids(tokenizer)
         self._special = _special_ids(tokenizer) if self.skip_special_tokens else frozenset()
 
     def _new_state(self) -> DecodeStatus:
@@ -158,9 +159,19 @@ def batch_decoder(tokenizer: Any) -> Callable[[Sequence[list[int]]], list[str]]:
     return decode
 
 
+_VOCABULARIES: weakref.WeakKeyDictionary[Any, frozenset[int]] = weakref.WeakKeyDictionary()
+
+
+def vocabulary_ids(tokenizer: Any) -> frozenset[int]:
+    """All ids of a tokenizer; made once for it, which takes a tenth of a second."""
+    if tokenizer not in _VOCABULARIES:
+        _VOCABULARIES[tokenizer] = frozenset(tokenizer.get_vocab().values())
+    return _VOCABULARIES[tokenizer]
+
+
 def _special_ids(tokenizer: Any) -> frozenset[int]:
-    listed = getattr(tokenizer, "all_special_ids", None)
-    if listed is not None:
-        return frozenset(listed)
-    added = tokenizer.get_added_tokens_decoder()
-    return frozenset(number for number, token in added.items() if token.special)
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    if hasattr(backend, "get_added_tokens_decoder"):
+        added = backend.get_added_tokens_decoder()
+        return frozenset(number for number, token in added.items() if token.special)
+    return frozenset(tokenizer.all_special_ids)

@@ -16,7 +16,9 @@ import json
 import re
 import weakref
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 
@@ -35,6 +37,15 @@ class TokenBytes:
     special: frozenset[int]
     strip_space: bool
     byte_fallback: bool
+
+    @cached_property
+    def whole(self) -> dict[int, str]:
+        """The text of each token that is whole characters by itself."""
+        texts = {}
+        for token, raw in self.table.items():
+            with suppress(UnicodeDecodeError):
+                texts[token] = raw.decode("utf-8")
+        return texts
 
     def decode(self, ids: Iterable[int]) -> str:
         """The text of a whole reply: what the streamed pieces must join to.
