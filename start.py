@@ -150,12 +150,15 @@ def venv_works() -> bool:
 # ---------------------------------------------------------------- set-up
 
 
-def set_up(groups: set[str]) -> None:
-    """Makes or repairs .venv, installs what is missing, builds models/."""
-    if is_set_up(groups):
+def set_up(groups: set[str], repair: bool = False) -> None:
+    """Makes or repairs .venv, installs what is missing, builds models/.
+
+    Without `repair` the stamp is believed, which takes a moment; with it all is looked at.
+    """
+    if is_set_up(groups) and not (repair and damaged()):
         return
     with only_one():
-        if is_set_up(groups):  # by the set-up that we waited for
+        if is_set_up(groups) and not (repair and damaged()):  # the one that we waited for did it
             return
         began = time.monotonic()
         before = read_stamp()
@@ -167,10 +170,12 @@ def set_up(groups: set[str]) -> None:
         if not before.get("project") or packages_missing(groups):
             try:
                 install(groups)
-            except OfflineError:
-                if before:
+            except OfflineError as error:
+                works = "can be read, not run"
+                if before.get("project"):
                     STAMP.write_text(json.dumps(before), encoding="utf-8")
-                raise
+                    works = f"open as before: `{ME}`"
+                raise OfflineError(f"{error} Until then the lessons {works}.") from None
         say("building models/ from installed packages")
         built, output = ask(PYTHON, "-m", "minisgl.utils.models")
         if not built:
@@ -250,6 +255,12 @@ def check_disk(kind: str) -> None:
             f"The set-up needs {GB[kind]} GB of free disk, there are {free:.1f}. Make room, or put "
             "the course on another disk."
         )
+
+
+def damaged() -> bool:
+    """Whether a finished set-up lacks something: packages or tokenizers that were deleted since."""
+    whole = ask(PYTHON, "-m", "minisgl.utils.models", "--check")[0]
+    return not whole or packages_missing(set(read_stamp()["groups"]))
 
 
 def packages_missing(groups: set[str]) -> bool:
@@ -362,11 +373,11 @@ class Progress(threading.Thread):
             print(f"\r{text}" if self.live else text.rstrip(), end="" if self.live else "\n")
             sys.stdout.flush()
 
-    def stop(self) -> None:
+    def stop(self, outcome: str) -> None:
         """Ends the line with the sum."""
         self.done.set()
         self.join()
-        self.doing = "done"
+        self.doing = outcome
         width = shutil.get_terminal_size().columns - 1 if self.live else 0
         print(("\r" if self.live else "") + self.text().ljust(width), flush=True)
 
@@ -380,7 +391,7 @@ def install_with(what: str, *command: object) -> None:
         for line in process.stdout or ():
             lines.append(line)
             progress.read(line)
-    progress.stop()
+    progress.stop("failed" if process.returncode else "done")
     if process.returncode == 0:
         return
     output = "".join(lines)
@@ -459,7 +470,7 @@ def lines_of(well: bool, output: str) -> Iterator[tuple[str, str, str]]:
     found = re.findall(r"^(ok|warn|bad) (\S+) (.*)$", output, re.MULTILINE)
     yield from found
     if not well and not any(state == "bad" for state, _, _ in found):
-        remedy = f"`{ME} setup` repairs it. It said:\n{last_lines(output)}"
+        remedy = f"delete the folder .venv, then `{ME} setup`. It said:\n{last_lines(output)}"
         yield "bad", "checks", f"could not be run: {remedy}"
 
 
@@ -519,7 +530,7 @@ def main(arguments: list[str]) -> int:
         {"model"} if options.with_model else set()
     )
     try:
-        set_up(groups)
+        set_up(groups, repair=options.command == "setup")
     except OfflineError:
         if options.command == "setup" or not read_stamp().get("project"):
             raise

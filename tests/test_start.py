@@ -147,6 +147,16 @@ def test_changed_requirements_are_installed(course: Any, machine: Machine) -> No
     assert machine.installed == ["."]
 
 
+def test_setup_repairs_what_was_deleted_since(course: Any, machine: Machine) -> None:
+    course.main(["setup"])
+    course.main(["setup"])
+    assert machine.installed == [course.TORCH, "."]
+    answers = iter([False, False, False, True])
+    course.packages_missing = lambda groups: not next(answers)
+    course.main(["setup"])
+    assert machine.installed == [course.TORCH, ".", "."]
+
+
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", '"x"', '{"root": "/elsewhere", "project": "x", "groups": []}']
 )
@@ -239,15 +249,17 @@ def test_without_network_the_last_set_up_goes_on_working(
     assert course.main(["--no-browser"]) == 0
     assert opened == [(False, course.PORT)]
     assert "going on with those of the last set-up" in capsys.readouterr().out
+    assert course.is_set_up(set()) is False
     for command in (["test"], ["setup"]):
-        with pytest.raises(course.OfflineError):
+        with pytest.raises(course.OfflineError, match="the lessons open as before"):
             course.main(command)
 
 
 def test_without_network_the_first_set_up_says_so(course: Any, machine: Machine) -> None:
     machine.refuse = {"torch": course.OfflineError("No network")}
-    with pytest.raises(course.OfflineError):
-        course.main([])
+    for _ in range(2):
+        with pytest.raises(course.OfflineError, match="can be read, not run"):
+            course.main([])
 
 
 def test_folder_that_cant_be_written(course: Any, monkeypatch: pytest.MonkeyPatch) -> None:
