@@ -57,7 +57,7 @@ class Machine:
             self.course.PYTHON.parent.mkdir(parents=True)
             self.course.PYTHON.touch()
         if "--dry-run" in words:
-            return self.cpu_build, "torch-2.13.0+cpu" if self.cpu_build else "torch-2.13.0"
+            return self.cpu_build, f"about {words[-1]}"  # pip names it, found or not
         if any("version('torch')" in word for word in words):
             return self.torch_there, self.course.TORCH if self.torch_there else ""
         if any("packages.py" in word for word in words):

@@ -42,7 +42,7 @@ class SegmentEncoder:
         special = around.special_tokens_mask
         before = special.index(0)
         after = len(special) - special[::-1].index(0)
-        return [*around.ids[:before], *self._segment(text, not before), *around.ids[after:]]
+        return [*around.ids[:before], *self._segment(text, first=True), *around.ids[after:]]
 
     def encode_chat(
         self, messages: list[dict[str, Any]], render: Callable[[list[dict[str, Any]]], str]
@@ -71,13 +71,13 @@ class SegmentEncoder:
                 continue
             place = 0
             for found in self._split.finditer(piece):
-                ids += self._segment(pending + piece[place : found.start()], first)
+                ids += self._segment(pending + piece[place : found.start()], first=first)
                 ids.append(self._added[found[0]])
                 pending, place, first = "", found.end(), False
             pending += piece[place:]
-        return ids + self._segment(pending, first)
+        return ids + self._segment(pending, first=first)
 
-    def _segment(self, text: str, first: bool) -> list[int]:
+    def _segment(self, text: str, *, first: bool) -> list[int]:
         if not text:
             return []
         if first:

@@ -22,6 +22,10 @@ T = TypeVar("T")
 LINGER_MS = 1000
 """How long a closing queue tries to hand over what was put: a peer that is gone holds up nobody."""
 
+WAKE_MS = 500
+"""So often a receive that waits lets Python look for signals: one that arrives in the instant
+before the wait begins would not interrupt it."""
+
 
 class QueueError(OSError):
     """An address that can't be bound or connected to."""
@@ -57,6 +61,14 @@ def _open(socket: zmq.Socket[Any], addr: str, create: bool) -> None:
         ) from error
 
 
+def _close(queue: Any) -> None:
+    bound = queue.socket.last_endpoint.decode() if queue.create else ""
+    queue.socket.close()
+    queue._context.term()
+    if bound.startswith("ipc://"):  # libzmq leaves the file behind
+        Path(bound.removeprefix("ipc://").rstrip("\0")).unlink(missing_ok=True)
+
+
 class ZmqPushQueue(Generic[T]):
     """The sending end of a queue.
 
@@ -70,7 +82,7 @@ class ZmqPushQueue(Generic[T]):
     """
 
     def __init__(self, addr: str, create: bool, encoder: Callable[[T], bytes]) -> None:
-        self.encoder = encoder
+        self.create, self.encoder = create, encoder
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.socket: zmq.Socket[bytes] = self._context.socket(zmq.PUSH)
         _open(self.socket, addr, create)
@@ -81,22 +93,25 @@ class ZmqPushQueue(Generic[T]):
 
     def stop(self) -> None:
         """Closes the socket; waits up to `LINGER_MS` until what was put is delivered."""
-        self.socket.close()
-        self._context.term()
+        _close(self)
 
 
 class ZmqPullQueue(Generic[T]):
     """The receiving end of a queue; arguments as `ZmqPushQueue`, with a decoder."""
 
     def __init__(self, addr: str, create: bool, decoder: Callable[[bytes], T]) -> None:
-        self.decoder = decoder
+        self.create, self.decoder = create, decoder
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self.socket: zmq.Socket[bytes] = self._context.socket(zmq.PULL)
         _open(self.socket, addr, create)
 
     def get(self) -> T:
         """The next message; waits for it. What the decoder raises goes through."""
-        return self.decoder(self.socket.recv())
+        while True:
+            try:
+                return self.decoder(self.socket.recv(zmq.NOBLOCK))
+            except zmq.Again:
+                self.socket.poll(timeout=WAKE_MS)
 
     def empty(self) -> bool:
         """True where `get` would have to wait."""
@@ -104,15 +119,14 @@ class ZmqPullQueue(Generic[T]):
 
     def stop(self) -> None:
         """Closes the socket; a bound ``ipc://`` file is removed."""
-        self.socket.close()
-        self._context.term()
+        _close(self)
 
 
 class ZmqAsyncPushQueue(Generic[T]):
     """`ZmqPushQueue` for asyncio."""
 
     def __init__(self, addr: str, create: bool, encoder: Callable[[T], bytes]) -> None:
-        self.encoder = encoder
+        self.create, self.encoder = create, encoder
         self._context = zmq.asyncio.Context()
         self.socket: zmq.asyncio.Socket = self._context.socket(zmq.PUSH)
         _open(self.socket, addr, create)
@@ -123,15 +137,14 @@ class ZmqAsyncPushQueue(Generic[T]):
 
     def stop(self) -> None:
         """Closes the socket; waits up to `LINGER_MS` until what was put is delivered."""
-        self.socket.close()
-        self._context.term()
+        _close(self)
 
 
 class ZmqAsyncPullQueue(Generic[T]):
     """`ZmqPullQueue` for asyncio."""
 
     def __init__(self, addr: str, create: bool, decoder: Callable[[bytes], T]) -> None:
-        self.decoder = decoder
+        self.create, self.decoder = create, decoder
         self._context = zmq.asyncio.Context()
         self.socket: zmq.asyncio.Socket = self._context.socket(zmq.PULL)
         _open(self.socket, addr, create)
@@ -146,5 +159,4 @@ class ZmqAsyncPullQueue(Generic[T]):
 
     def stop(self) -> None:
         """Closes the socket; a bound ``ipc://`` file is removed."""
-        self.socket.close()
-        self._context.term()
+        _close(self)
