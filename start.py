@@ -325,15 +325,15 @@ def install_torch(pip: list[object]) -> None:
     except OfflineError:
         raise
     except SetupError:
-        say("no CPU build within reach: PyTorch's CUDA build is 3 GB to download, 5.9 GB on disk")
+        say("no CPU build within reach: PyTorch's CUDA build is 2.6 GB to download, 5.4 GB on disk")
         check_disk("cuda")
         return install_with("PyTorch, CUDA build", *pip, TORCH)
 
 
 def pip_takes_cpu_build() -> bool:
-    """Asks pip, without installing, what it would take."""
-    dry = ["--dry-run", "--quiet", "--no-deps", "--ignore-installed", "--report", "-"]
-    return "+cpu" in ask(PYTHON, "-m", "pip", "install", *dry, f"{TORCH}+cpu")[1]
+    """Asks pip, without installing, whether it finds one."""
+    dry = ["--dry-run", "--quiet", "--no-deps", "--ignore-installed"]
+    return ask(PYTHON, "-m", "pip", "install", *dry, f"{TORCH}+cpu")[0]
 
 
 class Progress(threading.Thread):

@@ -356,7 +356,7 @@ def test_the_cuda_build_comes_last_and_with_a_word_on_its_size(
     machine.refuse = {"uv": course.SetupError("no uv for this machine")}
     course.install_torch(["python", "-m", "pip"])
     assert machine.installed == [course.TORCH]
-    assert "5.9 GB on disk" in capsys.readouterr().out
+    assert "5.4 GB on disk" in capsys.readouterr().out
 
 
 def test_no_cuda_build_without_network_or_room(
