@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Sets the course up and opens it. Needs nothing but Python itself.
 
-python3 start.py             set up what is missing, open JupyterLab on the first notebook
-python3 start.py test        set up what is missing, run all tests; what follows goes to pytest
-python3 start.py setup       only set up; --with-model adds a small real model (93 MB)
-python3 start.py doctor      look, change nothing, say what is wrong and what to do
+    python3 start.py             set up what is missing, open JupyterLab on the first notebook
+    python3 start.py test        set up what is missing, run all tests; what follows goes to pytest
+    python3 start.py setup       only set up or repair; --with-model adds a small model (93 MB)
+    python3 start.py doctor      look, change nothing, say what is wrong and what to do
+
+Each works from any folder, and goes on where a killed one was.
 """
 
 # Down to check_python() this file must run on old Pythons too, so that they can say what is wrong;
@@ -107,26 +109,26 @@ def ask(*command: object) -> tuple[bool, str]:
 # ---------------------------------------------------------------- what is there, what is missing
 
 
-def project_digest() -> str:
-    """Changes where the dependencies may have: pyproject.toml, or a new importable folder."""
-    folders = [f for f in ("minisgl", "practice", "notebooks/widgets") if (ROOT / f).is_dir()]
-    text = (ROOT / "pyproject.toml").read_bytes() + repr(folders).encode()
-    return hashlib.sha256(text).hexdigest()
+def project() -> list[str]:
+    """What decides whether a set-up is up to date: pyproject.toml and the importable folders."""
+    digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    folders = ("minisgl", "practice", "notebooks/widgets")
+    return [digest, *(folder for folder in folders if (ROOT / folder).is_dir())]
 
 
 def read_stamp() -> dict[str, Any]:
-    """What the set-up wrote down: empty where it never got as far as a whole .venv."""
+    """What the set-up wrote down: no project where it was not finished, empty without a .venv."""
     try:
         stamp = json.loads(STAMP.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        here = stamp["root"] == str(ROOT)  # a moved .venv is of no use
+        return {"project": list(stamp["project"]), "groups": set(stamp["groups"])} if here else {}
+    except (OSError, ValueError, TypeError, KeyError):
         return {}
-    return stamp if isinstance(stamp, dict) and stamp.get("root") == str(ROOT) else {}
 
 
-def write_stamp(groups: set[str], finished: bool) -> None:
-    """Writes down what stands in .venv; `finished` is False while packages are installed."""
-    digest = project_digest() if finished else None
-    stamp = {"root": str(ROOT), "project": digest, "groups": sorted(groups)}
+def write_stamp(groups: set[str], project: list[str]) -> None:
+    """Writes down what stands in .venv; `project` is empty while packages are installed."""
+    stamp = {"root": str(ROOT), "project": project, "groups": sorted(groups)}
     temporary = STAMP.with_suffix(".new")
     temporary.write_text(json.dumps(stamp), encoding="utf-8")
     temporary.replace(STAMP)
@@ -135,8 +137,7 @@ def write_stamp(groups: set[str], finished: bool) -> None:
 def is_set_up(groups: set[str]) -> bool:
     """Whether a set-up with these groups of packages was finished and nothing changed since."""
     stamp = read_stamp()
-    whole = stamp.get("project") == project_digest() and venv_works()
-    return whole and groups <= set(stamp["groups"])
+    return stamp.get("project") == project() and groups <= stamp["groups"] and venv_works()
 
 
 def venv_works() -> bool:
@@ -162,18 +163,19 @@ def set_up(groups: set[str], repair: bool = False) -> None:
             return
         began = time.monotonic()
         before = read_stamp()
-        groups = groups | set(before.get("groups", ()))  # a set-up never takes packages away
+        groups = groups | before.get("groups", set())  # a set-up never takes packages away
         if not venv_works():
             make_venv()
             before = {}
-            write_stamp(groups, finished=False)
-        if not before.get("project") or packages_missing(groups):
+            write_stamp(groups, [])
+        folders_before = before.get("project", [])[1:]
+        if folders_before != project()[1:] or packages_missing(groups):
             try:
                 install(groups)
             except OfflineError as error:
                 works = "can be read, not run"
                 if before.get("project"):
-                    STAMP.write_text(json.dumps(before), encoding="utf-8")
+                    write_stamp(before["groups"], before["project"])
                     works = f"open as before: `{ME}`"
                 raise OfflineError(f"{error} Until then the lessons {works}.") from None
         say("building models/ from installed packages")
@@ -181,7 +183,7 @@ def set_up(groups: set[str], repair: bool = False) -> None:
         if not built:
             raise SetupError(f"models/ could not be built:\n{last_lines(output)}")
         quiet_jupyterlab()
-        write_stamp(groups, finished=True)
+        write_stamp(groups, project())
         say(f"the set-up is complete, after {time.monotonic() - began:.0f} s")
 
 
@@ -260,7 +262,7 @@ def check_disk(kind: str) -> None:
 def damaged() -> bool:
     """Whether a finished set-up lacks something: packages or tokenizers that were deleted since."""
     whole = ask(PYTHON, "-m", "minisgl.utils.models", "--check")[0]
-    return not whole or packages_missing(set(read_stamp()["groups"]))
+    return not whole or packages_missing(read_stamp()["groups"])
 
 
 def packages_missing(groups: set[str]) -> bool:
@@ -273,11 +275,11 @@ def install(groups: set[str]) -> None:
     """PyTorch's CPU build, then the course with its packages, then those without dependencies."""
     small = torch_is_installed()
     check_disk("little" if small else "cpu")
-    write_stamp(groups, finished=False)
+    write_stamp(groups, [])
     forget_half_installed()
     pip = [PYTHON, "-m", "pip", "install"]
     if not small:
-        say("downloading PyTorch and about 130 packages: 600 MB, 1.5 GB on disk, once")
+        say("downloading PyTorch and about 140 packages: 350 MB, 1.5 GB on disk, once")
         install_torch(pip)
     extras = f"[{','.join(sorted(groups))}]" if groups else ""
     install_with("the course's packages", *pip, "-e", f".{extras}")
@@ -456,7 +458,7 @@ def checks() -> Iterator[tuple[str, str, str]]:
     if not venv_works():
         yield "bad", "environment", f"no whole .venv here: run `{ME} setup`"
         return
-    groups = set(read_stamp()["groups"])
+    groups = read_stamp()["groups"]
     whole = is_set_up(groups)
     remedy = f"learner {' '.join(sorted(groups))}" if whole else f"is out of date: run `{ME} setup`"
     yield "ok" if whole else "bad", "environment", f".venv {remedy}"

@@ -122,7 +122,7 @@ def test_tests_need_more_and_later_set_ups_take_nothing_away(course: Any, machin
     assert machine.installed[2:] == [".[dev]", *course.no_deps_requirements()]
     course.set_up(set())
     assert len(machine.installed) == 3 + len(course.no_deps_requirements())
-    assert course.read_stamp()["groups"] == ["dev"]
+    assert course.read_stamp()["groups"] == {"dev"}
 
 
 def test_changed_pyproject_asks_again_and_installs_only_what_is_missing(
@@ -139,12 +139,18 @@ def test_changed_pyproject_asks_again_and_installs_only_what_is_missing(
 
 def test_changed_requirements_are_installed(course: Any, machine: Machine) -> None:
     course.set_up(set())
-    (course.ROOT / "practice").mkdir()  # a new importable folder: the install must learn of it
-    machine.installed.clear()
+    (course.ROOT / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
     answers = iter([False, True])
     course.packages_missing = lambda groups: not next(answers)
     course.set_up(set())
-    assert machine.installed == ["."]
+    assert machine.installed == [course.TORCH, ".", "."]
+
+
+def test_a_new_importable_folder_is_made_known(course: Any, machine: Machine) -> None:
+    course.set_up(set())
+    (course.ROOT / "practice").mkdir()
+    course.set_up(set())
+    assert machine.installed == [course.TORCH, ".", "."]
 
 
 def test_setup_repairs_what_was_deleted_since(course: Any, machine: Machine) -> None:
@@ -466,7 +472,7 @@ def test_arguments_after_test_go_to_pytest(
     assert course.main(["test", *arguments]) == 5, "pytest's exit status is ours"
     assert handed_over == [(["-m", "pytest", *arguments], {"HF_HUB_OFFLINE": "1"})]
     assert "TOKENIZERS_PARALLELISM" not in course.environment()
-    assert course.read_stamp()["groups"] == ["dev"]
+    assert course.read_stamp()["groups"] == {"dev"}
 
 
 def test_lab_opens_the_first_notebook(course: Any, handed_over: Any) -> None:
