@@ -13,7 +13,7 @@ import sys
 import traceback
 import types
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 import pytest

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from .exercises import Exercise, Needs
-from .paths import exercises_dir, reference_allowed
 
 KEY_BYTES = 32
 SUBMISSION = "submission.py"
@@ -80,6 +79,6 @@ def make_job(exercise: Exercise, source: str | None, folder: Path, seed: int = 0
         folder=str(folder),
         key=os.urandom(KEY_BYTES),
         seed=seed,
-        exercises=str(exercises_dir()),
+        exercises=str(exercise.path.parent),
         allow_reference=reference_allowed(),
     )

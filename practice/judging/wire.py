@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import os
 import struct
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
+
+import msgspec
 
 LONGEST = 1 << 20
 HEAD = struct.Struct(">I32s")
@@ -31,14 +32,14 @@ def make_reporter(fd: int, key: bytes) -> Report:
 
     All that it uses is bound here, before the learner's code can change anything.
     """
-    lock, write, dumps, new_hmac = threading.Lock(), os.write, json.dumps, hmac.new
+    lock, write, encode, new_hmac = threading.Lock(), os.write, msgspec.json.encode, hmac.new
     sha256, pack, numbers, fork_id = hashlib.sha256, HEAD.pack, iter(range(1 << 60)), os.getpid
     mine = fork_id()
 
     def report(message: dict[str, Any]) -> None:
         if fork_id() != mine:
             return  # a copy of the process that the learner's code made speaks for nobody
-        payload = dumps(message, ensure_ascii=True).encode("ascii")[:LONGEST]
+        payload = encode(message)[:LONGEST]
         with lock:
             number = next(numbers)
             signature = new_hmac(key, b"%d:" % number + payload, sha256).digest()
@@ -77,4 +78,4 @@ class FrameReader:
             if not hmac.compare_digest(right, signature):
                 raise DisturbedError
             self._number += 1
-            yield json.loads(payload)
+            yield msgspec.json.decode(payload)
