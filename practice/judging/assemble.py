@@ -134,7 +134,8 @@ def _judge_unfinished(verdict: Verdict, job: Job, result: RunResult, lines: list
         verdict.status = "timeout"
         case.status = "timeout"
         case.seconds = job.limits.test_seconds
-        case.message = f"This test was still running after {job.limits.test_seconds:g} seconds."
+        limit = f"{job.limits.test_seconds:g} second{'' if job.limits.test_seconds == 1 else 's'}"
+        case.message = f"This test was still running after {limit}."
         known = (stuck or {}).get("failure")
         if known:  # a difference was found, and time ran out while it was being made smaller
             verdict.status = case.status = "failed"
@@ -161,7 +162,7 @@ def _judge_unfinished(verdict: Verdict, job: Job, result: RunResult, lines: list
         if case.status == "not_run":
             case.status, case.message = "error", verdict.message
         if stuck:
-            case.input = stuck["input"]
+            case.input, case.stream = stuck["input"], stuck["stream"]
         case.place = _place(place)
     else:
         verdict.place = _place(place)

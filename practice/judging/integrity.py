@@ -45,7 +45,7 @@ class Snapshot:
         watched = {base: None for kind in classes for base in kind.__mro__ if base is not object}
         self._owners.extend((kind.__name__, vars(kind)) for kind in watched)
         self._before = [
-            (label, owner, [(name, value) for name, value in list(owner.items()) if _counts(value)])
+            (label, owner, [item for item in list(owner.items()) if _counts(label, item[1])])
             for label, owner in self._owners
         ]
         self._missing = object()
@@ -78,5 +78,5 @@ class Snapshot:
                 yield label
 
 
-def _counts(value: object) -> bool:
-    return isinstance(value, FUNCTIONS)
+def _counts(owner: str, value: object) -> bool:
+    return isinstance(value, FUNCTIONS) or (owner == "pytest" and callable(value))

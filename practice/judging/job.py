@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from .exercises import Exercise, Needs
+from .paths import reference_allowed
 
 KEY_BYTES = 32
 SUBMISSION = "submission.py"

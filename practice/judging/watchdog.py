@@ -84,8 +84,8 @@ class Watchdog:
         except Exception:  # the stack moves while it is read: then without a place
             place = None
         try:
-            seen = api.current_input()
+            seen, stream = api.current_input(), api.current_stream()
         except Exception:
-            seen = {}
-        failure = api.known_failure()
-        self._report({"event": "stuck", "place": place, "input": seen, "failure": failure})
+            seen, stream = {}, None
+        told = {"event": "stuck", "place": place, "input": seen, "stream": stream}
+        self._report({**told, "failure": api.known_failure()})

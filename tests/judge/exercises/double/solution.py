@@ -1,0 +1,6 @@
+"""Twice the text."""
+
+
+def double(text: str) -> str:
+    """`text` twice."""
+    return text + text

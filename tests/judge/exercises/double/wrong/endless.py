@@ -1,0 +1,9 @@
+# caught by: test_empty
+"""Your loop ends only where there is something to double."""
+
+
+def double(text):
+    result = text
+    while len(result) < 2 * len(text) or not result:
+        result += text
+    return result

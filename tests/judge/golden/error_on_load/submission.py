@@ -1,0 +1,5 @@
+limit = int("many")
+
+
+def double(text):
+    return text + text

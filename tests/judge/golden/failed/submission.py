@@ -1,0 +1,2 @@
+def double(text):
+    return text.rstrip("\n") + text

@@ -1,0 +1,7 @@
+ready = False
+while not ready:
+    pass
+
+
+def double(text):
+    return text + text

@@ -1,0 +1,2 @@
+def doubled(text):
+    return text + text

@@ -1,0 +1,2 @@
+def double(text):
+    return 2 * text

@@ -1,0 +1,2 @@
+def double(text):
+    return [text, text]
