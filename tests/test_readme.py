@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,14 @@ def test_lessons_that_exist_are_not_called_coming() -> None:
     there = {path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb")}
     assert {name for name, state in rows.items() if state != "coming"} == there
     assert len(rows) == 13
+
+
+def test_commands_of_the_judge_are_known() -> None:
+    """Each subcommand that the README names is one of the judge's."""
+    named = set(re.findall(r"python practice/judge\.py ([a-z]+)", README))
+    judge = [sys.executable, "practice/judge.py", "--help"]
+    told = subprocess.run(judge, cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
+    assert named == {name for name in named if f"    {name} " in told.stdout}
 
 
 def test_links_lead_somewhere() -> None:
