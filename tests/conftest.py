@@ -54,7 +54,9 @@ def _trained(kind: str) -> Any:
         tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
         tokenizer.decoder = decoders.Metaspace()
         trainer = trainers.UnigramTrainer(
-            vocab_size=500, special_tokens=["<unk>", "[EOS]"], unk_token="<unk>",
+            vocab_size=500,
+            special_tokens=["<unk>", "[EOS]"],
+            unk_token="<unk>",
             show_progress=False,
         )
     tokenizer.train_from_iterator(CORPUS, trainer)

@@ -1,7 +1,7 @@
 """Each kind of fault that a real engine had (../shared/bugs.md), as a test of its own.
 
-Where the published window algorithm (``benchmarks/published.py``) has the fault, the test shows that
-too: a proof of absence is worth something only beside the presence. The process's rows are in
+Where the published window algorithm (``benchmarks/published.py``) has the fault, the test shows
+that too: a proof of absence is worth something only beside the presence. The process's rows are in
 ``test_worker.py``, those of tokenizing in ``test_tokenize.py``, stop strings in ``test_stop.py``.
 """
 
@@ -62,7 +62,7 @@ def test_the_tail_is_not_lost_at_the_end(path, ids, text):
 def test_no_text_is_taken_back_and_sent_twice(path):
     """A part is shown; then a longer part comes of which less is printable (sglang#31598)."""
     tokenizer = tokenizer_named("qwen3")
-    ids = tokenizer.encode("推") + [46602]  # whole, then a blank and two bytes of another
+    ids = [*tokenizer.encode("推"), 46602]  # whole, then a blank and two bytes of another
     text = "".join(stream(manager_of(path), [*ids, 101]))
     assert text == tokenizer.decode([*ids, 101])
 

@@ -44,8 +44,11 @@ def test_windows_decode_a_bounded_number_of_tokens(path, what):
         pytest.skip("these tokenizers have no bytes")
     tokenizer = tokenizer_named(name)
     text = "the 推理 naïve café streams text. "
-    ids = dead_bytes(name) if what == "dead bytes" else tokenizer.encode(
-        text, add_special_tokens=False)
+    ids = (
+        dead_bytes(name)
+        if what == "dead bytes"
+        else tokenizer.encode(text, add_special_tokens=False)
+    )
     ids = (ids * LONG)[:LONG]
     manager = manager_of(path, eos_token_ids=())
     steps = counted(manager)
@@ -66,8 +69,11 @@ def test_windows_decode_a_bounded_number_of_tokens(path, what):
 def test_bytes_keep_at_most_three(path, what):
     name = path.split("/")[0]
     text = "the 推理 naïve café 🦩 streams text. "
-    ids = dead_bytes(name) if what == "dead bytes" else tokenizer_named(name).encode(
-        text, add_special_tokens=False)
+    ids = (
+        dead_bytes(name)
+        if what == "dead bytes"
+        else tokenizer_named(name).encode(text, add_special_tokens=False)
+    )
     manager = manager_of(path, eos_token_ids=())
     for token in (ids * LONG)[:LONG]:
         [piece] = manager.detokenize([DetokenizeMsg(1, token, False)])
@@ -85,4 +91,6 @@ def test_states_do_not_keep_the_text():
             manager.detokenize([DetokenizeMsg(1, token, False)])
         state = manager.decode_map[1]
         strings = [getattr(state, name) for name in state.__dataclass_fields__]
-        assert not [value for value in strings if isinstance(value, str | bytes) and len(value) > 64]
+        assert not [
+            value for value in strings if isinstance(value, str | bytes) and len(value) > 64
+        ]

@@ -96,9 +96,20 @@ def test_3_as_early_as_it_is_certain(path, data):
     for token in ids:
         raw += table.table[token]
         shown += manager.detokenize([DetokenizeMsg(1, token, False)])[0]
-        continuations = [(raw + more).decode("utf-8", "replace") for more in
-                         (b"a", b"\x80", b"\x80\x80", b"\x80\x80\x80", b"\xbf\xbf\xbf", b"\x8f",
-                          b"\x9f\x80", b"\xa0\x80", b"\xbf")]
+        continuations = [
+            (raw + more).decode("utf-8", "replace")
+            for more in (
+                b"a",
+                b"\x80",
+                b"\x80\x80",
+                b"\x80\x80\x80",
+                b"\xbf\xbf\xbf",
+                b"\x8f",
+                b"\x9f\x80",
+                b"\xa0\x80",
+                b"\xbf",
+            )
+        ]
         certain = _common_prefix(continuations)
         if table.strip_space:
             certain = certain.removeprefix(" ")
@@ -116,7 +127,9 @@ def _common_prefix(texts: list[str]) -> str:
 def test_3_bytes_wait_only_while_they_can_become_a_character():
     """For all beginnings of up to three bytes, by trying every way to go on."""
     tails = [b"", *(bytes([b]) for b in range(0x80, 0xC0))]
-    complete = {chr(point).encode() for point in range(0x80, 0x110000) if not 0xD800 <= point < 0xE000}
+    complete = {
+        chr(point).encode() for point in range(0x80, 0x110000) if not 0xD800 <= point < 0xE000
+    }
     beginnings = {char[:size] for char in complete for size in range(1, len(char))}
     for first in range(0x80, 0x100):
         for second in tails:
@@ -147,7 +160,7 @@ SCRIPTS = {
 @pytest.mark.parametrize("path", [path for path in PATHS if path.split("/")[0] != "wordpiece"])
 def test_3_no_script_waits_for_a_space(path, script):
     """After each token all characters whose last byte has come are shown."""
-    name, how = path.split("/")
+    name = path.split("/")[0]
     tokenizer = tokenizer_named(name)
     ids = tokenizer.encode(SCRIPTS[script], add_special_tokens=False)
     manager = manager_of(path)
@@ -208,7 +221,9 @@ def test_6_the_oldest_request_is_ended_with_an_error_beyond_the_limit(path):
     manager = manager_of(path, max_states=2)
     token = known_ids(name)[0][50]
     replies = [
-        reply for uid in (1, 2, 3, 1) for reply in manager.process([DetokenizeMsg(uid, token, False)])
+        reply
+        for uid in (1, 2, 3, 1)
+        for reply in manager.process([DetokenizeMsg(uid, token, False)])
     ]
     [evicted] = [reply for reply in replies if reply.finished]
     assert (evicted.uid, evicted.finish_reason) == (1, "error")
@@ -254,8 +269,9 @@ def test_8_eos_ends_and_is_not_text(path):
     eos = tokenizer.eos_token_id
     word = tokenizer.encode("the", add_special_tokens=False)
     manager = manager_of(path)
-    replies = manager.process([*[DetokenizeMsg(1, i, False) for i in word],
-                               DetokenizeMsg(1, eos, True)])
+    replies = manager.process(
+        [*[DetokenizeMsg(1, i, False) for i in word], DetokenizeMsg(1, eos, True)]
+    )
     assert "".join(r.incremental_output for r in replies) == whole_text(tokenizer, word)
     assert replies[-1].finish_reason == "stop"
 

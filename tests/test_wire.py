@@ -110,14 +110,19 @@ REFUSED = {
         "$.data[0].uid",
         None,
     ),
-    "broken UTF-8": (BaseTokenizerMsg, b"\x83\xa8__type__\xabTokenizeMsg\xa3uid\x05\xa4text\xa1\xff",
-                     "$", 5),
+    "broken UTF-8": (
+        BaseTokenizerMsg,
+        b"\x83\xa8__type__\xabTokenizeMsg\xa3uid\x05\xa4text\xa1\xff",
+        "$",
+        5,
+    ),
     "pickle": (BaseTokenizerMsg, pickle.dumps({"uid": 1}), "$", None),
     "too large": (BaseTokenizerMsg, bytes(MAX_MESSAGE_BYTES + 1), "$", None),
     "too deep": (
         BaseTokenizerMsg,
         b"\x83\xa8__type__\xabTokenizeMsg\xa3uid\x05\xa4text\x91\x81\xa1a"
-        + b"\x91" * 100_000 + b"\x90",
+        + b"\x91" * 100_000
+        + b"\x90",
         "$",
         None,
     ),
@@ -145,12 +150,21 @@ def test_anything_else_is_refused_and_the_place_named(name):
     assert f"`{path}`" in str(caught.value)
 
 
-@given(st.binary(max_size=64) | st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text() | st.binary(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(
-        st.sampled_from(["__type__", "uid", "data", "text", "input_ids", "buffer", "dtype"])
-        | st.text(max_size=5), inner, max_size=5),
-).map(pack))
+@given(
+    st.binary(max_size=64)
+    | st.recursive(
+        st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text() | st.binary(),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(["__type__", "uid", "data", "text", "input_ids", "buffer", "dtype"])
+                | st.text(max_size=5),
+                inner,
+                max_size=5,
+            )
+        ),
+    ).map(pack)
+)
 def test_no_bytes_raise_anything_but_wire_error(raw):
     for queue in QUEUES:
         try:
@@ -177,7 +191,8 @@ ROUND_TRIPS = {
         UserMsg,
         UIDS,
         st.lists(st.integers(-(2**31), 2**31 - 1)).map(
-            lambda ids: torch.tensor(ids, dtype=torch.int32)),
+            lambda ids: torch.tensor(ids, dtype=torch.int32)
+        ),
         SAMPLING,
     )
     | st.builds(AbortBackendMsg, UIDS),
@@ -206,8 +221,12 @@ def test_every_message_comes_back_as_it_was(queue, data):
 
 def test_one_bad_element_takes_no_other_with_it():
     broken = b"\x83\xa8__type__\xabTokenizeMsg\xa3uid\x05\xa4text\xa1\xff"
-    raw = (b"\x82\xa8__type__\xb1BatchTokenizerMsg\xa4data\x93" + AbortMsg(3).encoder() + broken
-           + DetokenizeMsg(1, 2, True).encoder())
+    raw = (
+        b"\x82\xa8__type__\xb1BatchTokenizerMsg\xa4data\x93"
+        + AbortMsg(3).encoder()
+        + broken
+        + DetokenizeMsg(1, 2, True).encoder()
+    )
     first, bad, last = BaseTokenizerMsg.decode_each(raw)
     assert first == AbortMsg(3) and last == DetokenizeMsg(1, 2, True)
     assert isinstance(bad, WireError) and bad.uid == 5

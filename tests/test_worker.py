@@ -98,8 +98,9 @@ def test_64_requests_at_once_with_bad_messages_between(shared):
         shared.prompts.put(TokenizeMsg(uid, text, SamplingParams()))
     shared.prompts.put(TokenizeMsg(bad_prompt, [], SamplingParams()))
     shared.prompts.socket.send(b"\xc1 this is not msgpack")
-    shared.prompts.socket.send(b"\x82\xa8__type__\xabTokenizeMsg\xa3uid\xcd" +
-                               bad_frame.to_bytes(2, "big"))
+    shared.prompts.socket.send(
+        b"\x82\xa8__type__\xabTokenizeMsg\xa3uid\xcd" + bad_frame.to_bytes(2, "big")
+    )
     prompts = {msg.uid: msg.input_ids.tolist() for msg in shared.take("backend", 64)}
     errors = {reply.uid: reply for reply in shared.take("frontend", 2)}
     assert set(errors) == {bad_prompt, bad_frame}
@@ -259,8 +260,9 @@ def test_it_fails_at_once_with_the_reason(tmp_path, changed, reason):
 
 
 def test_launch_raises_what_the_process_said():
-    with pytest.raises(RuntimeError, match="no tokenizer at '/no/such/folder'"), launch(
-        "/no/such/folder"
+    with (
+        pytest.raises(RuntimeError, match="no tokenizer at '/no/such/folder'"),
+        launch("/no/such/folder"),
     ):
         pass
 
@@ -280,7 +282,9 @@ def test_it_ends_when_its_parent_is_killed(tmp_path):
     script.write_text(code, encoding="utf-8")
     root = str(Path(__file__).parents[1])
     kernel = subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True,
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
         env={**os.environ, "PYTHONPATH": root},
     )
     worker = psutil.Process(int(kernel.stdout.readline()))
@@ -301,20 +305,22 @@ def test_the_command_prints_its_addresses_and_ends_on_sigterm():
     assert children
     process.terminate()
     process.wait(60)
-    gone, alive = psutil.wait_procs(children, timeout=60)
+    _, alive = psutil.wait_procs(children, timeout=60)
     assert not alive
 
 
 def test_a_turn_without_a_process():
     """What `Worker.turn` sorts, without sockets."""
     worker = Worker(tokenizer_named("qwen3"))
-    backend, frontend = worker.turn([
-        WireError("why", uid=9),
-        WireError("nobody"),
-        DetokenizeMsg(1, 64, True),
-        TokenizeMsg(2, "Hi", SamplingParams()),
-        AbortMsg(3),
-    ])
+    backend, frontend = worker.turn(
+        [
+            WireError("why", uid=9),
+            WireError("nobody"),
+            DetokenizeMsg(1, 64, True),
+            TokenizeMsg(2, "Hi", SamplingParams()),
+            AbortMsg(3),
+        ]
+    )
     assert [type(msg) for msg in backend] == [UserMsg, AbortBackendMsg]
     assert [(reply.uid, reply.finish_reason) for reply in frontend] == [(9, "error"), (1, "length")]
     assert worker.turn([]) == ([], [])

@@ -20,6 +20,9 @@ from .token_bytes import token_bytes
 
 logger = init_logger(__name__)
 
+STEPS_REMEMBERED = 1 << 16
+"""Pairs of waiting bytes and token whose outcome is kept, at the most."""
+
 
 def decode_certain(data: bytes, last: bool = False) -> tuple[str, bytes]:
     """The text of `data` as far as no further byte can change it, and the bytes that wait.
@@ -47,10 +50,12 @@ class ByteStatus:
     Attributes:
         pending: bytes of a character that isn't complete, three at the most.
         at_start: no text yet, and the tokenizer drops a space that begins the text.
+        simple: the reply has begun, and no stop string or the like is to be watched.
     """
 
     pending: bytes = b""
     at_start: bool = False
+    simple: bool = False
 
 
 class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
@@ -73,53 +78,81 @@ class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
         if self.skip_special_tokens:
             self._bytes = self._bytes | dict.fromkeys(known.special, b"")
             self._whole = self._whole | dict.fromkeys(known.special, "")
+        self._steps: dict[tuple[bytes, int], tuple[str, bytes]] = {}
         # Running requests in which nothing waits and nothing is to be watched: the fast path.
         self._plain: set[int] = set()
 
     def detokenize(self, msgs: Sequence[DetokenizeMsg]) -> list[str]:
         """As `BaseDetokenizeManager.detokenize`, one look-up a token where that is enough."""
         texts: list[str] = []
-        plain, whole, append = self._plain, self._whole, texts.append
+        plain, whole = self._plain, self._whole.get
         for msg in msgs:
             if msg.uid in plain and not msg.finished:
-                text = whole.get(msg.next_token)
+                text = whole(msg.next_token)
                 if text is not None:
-                    append(text)
+                    texts.append(text)  # CPython calls this faster than a bound append
                     continue
             text = self._cut(msg)
-            append(super().detokenize([msg])[0] if text is None else text)
+            if text is None:
+                reply = self._single(msg)
+                text = reply.incremental_output if reply is not None else ""
+            texts.append(text)
+        self._log_evicted()
         return texts
 
     def process(self, msgs: Sequence[DetokenizeMsg]) -> list[UserReply]:
         """As `BaseDetokenizeManager.process`, one look-up a token where that is enough."""
         replies: list[UserReply] = []
-        plain, whole, append = self._plain, self._whole, replies.append
+        plain, whole = self._plain, self._whole.get
         for msg in msgs:
-            if msg.uid in plain and not msg.finished:
-                text = whole.get(msg.next_token)
-                if text is not None:
-                    append(UserReply(msg.uid, text, False))
-                    continue
-            text = self._cut(msg)
+            text = whole(msg.next_token) if msg.uid in plain and not msg.finished else None
             if text is None:
-                replies += super().process([msg])
-            else:
-                append(UserReply(msg.uid, text, False))
-        return replies
+                text = self._cut(msg)
+            reply = UserReply(msg.uid, text, False) if text is not None else self._single(msg)
+            if reply is not None:
+                replies.append(reply)
+        return replies + self._evict()
 
     def _cut(self, msg: DetokenizeMsg) -> str | None:
-        """The text of a token in the middle of a reply with nothing to watch, else None."""
-        uid = msg.uid
-        state = self.decode_map.get(uid)
-        raw = self._bytes.get(msg.next_token)
-        if state is None or raw is None or msg.finished or uid in self._options or state.at_start:
+        """The text of a token within a reply in which nothing is to be watched, else None."""
+        state = self.decode_map.get(msg.uid)
+        if state is None or not state.simple or msg.finished:
             return None
-        text, state.pending = decode_certain(state.pending + raw)
+        step = self._steps.get((state.pending, msg.next_token)) or self._step_of(state, msg)
+        if step is None:
+            return None
+        text, state.pending = step
         if state.pending:
-            self._plain.discard(uid)
+            self._plain.discard(msg.uid)
         else:
-            self._plain.add(uid)
+            self._plain.add(msg.uid)
         return text
+
+    def _step_of(self, state: ByteStatus, msg: DetokenizeMsg) -> tuple[str, bytes] | None:
+        """What a token does after the bytes that wait; remembered, since few pairs are common."""
+        raw = self._bytes.get(msg.next_token)
+        if raw is None:
+            return None
+        step = decode_certain(state.pending + raw)
+        if len(self._steps) < STEPS_REMEMBERED:
+            self._steps[state.pending, msg.next_token] = step
+        return step
+
+    def _single(self, msg: DetokenizeMsg) -> UserReply | None:
+        """The reply to any message, by the way that all managers share."""
+        self._seen_token = True
+        try:
+            if not self._admit(msg):
+                return None
+        except ValueError as error:
+            return self._fail(msg, error)
+        state = self.decode_map[msg.uid]
+        reply = self._reply(msg, self._new_text(state, self._token_of(msg), msg.finished))
+        if not reply.finished and not state.at_start and msg.uid not in self._options:
+            state.simple = True
+            if not state.pending:
+                self._plain.add(msg.uid)
+        return reply
 
     def _new_state(self) -> ByteStatus:
         return ByteStatus(at_start=self._strip_space)
@@ -139,13 +172,6 @@ class ByteDetokenizeManager(BaseDetokenizeManager[ByteStatus]):
             state.at_start = False
             return text.removeprefix(" ")
         return text
-
-    def _reply(self, msg: DetokenizeMsg, text: str) -> UserReply:
-        reply = super()._reply(msg, text)
-        state = self.decode_map.get(msg.uid)
-        if state and not state.pending and not state.at_start and msg.uid not in self._options:
-            self._plain.add(msg.uid)
-        return reply
 
     def _end(self, uid: int) -> None:
         super()._end(uid)

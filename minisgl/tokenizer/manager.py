@@ -122,8 +122,7 @@ class BaseDetokenizeManager(ABC, Generic[S]):
         As in the seed: "" where nothing can be shown yet, and for a token of an ended request.
         """
         replies = self._step(msgs)
-        for evicted in self._evict():
-            logger.warning("uid %d: %s", evicted.uid, evicted.error)
+        self._log_evicted()
         return [reply.incremental_output if reply else "" for reply in replies]
 
     def process(self, msgs: Sequence[DetokenizeMsg]) -> list[UserReply]:
@@ -299,9 +298,13 @@ class BaseDetokenizeManager(ABC, Generic[S]):
         while len(self._ended) > ENDED_REMEMBERED:
             del self._ended[next(iter(self._ended))]
 
+    def _log_evicted(self) -> None:
+        for evicted in self._evict():
+            logger.warning("uid %d: %s", evicted.uid, evicted.error)
+
     def _evict(self) -> list[UserReply]:
         """Ends the oldest requests beyond `max_states`, with what they still held."""
-        replies = []
+        replies: list[UserReply] = []
         for requests in (self.decode_map, self._waiting):
             while len(requests) > self.max_states:
                 uid = next(iter(requests))
