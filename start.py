@@ -55,6 +55,7 @@ FIRST_NOTEBOOK = "notebooks/00_start_here.ipynb"
 TORCH = "torch==2.13.0"
 PORT = 8888
 GB = {"cpu": 2.5, "cuda": 8.0, "little": 0.5}  # free disk that an installation needs on its way
+SIZES = {"dev": "what the tests need, 230 MB", "model": "a small real model, 93 MB"}
 HELD: list[int] = []  # the lock: children inherit it, so it outlives a killed parent with them
 
 
@@ -273,19 +274,22 @@ def packages_missing(groups: set[str]) -> bool:
 
 def install(groups: set[str]) -> None:
     """PyTorch's CPU build, then the course with its packages, then those without dependencies."""
-    small = torch_is_installed()
-    check_disk("little" if small else "cpu")
     write_stamp(groups, [])
     forget_half_installed()
+    with_torch = torch_is_installed()
+    check_disk("little" if with_torch else "cpu")
+    if not with_torch:
+        say("to download, once: PyTorch and 140 packages, 350 MB; 1.5 GB on disk")
+    for group in sorted(groups):
+        say(f"to download, once: {SIZES[group]}")
     pip = [PYTHON, "-m", "pip", "install"]
-    if not small:
-        say("downloading PyTorch and about 140 packages: 350 MB, 1.5 GB on disk, once")
+    if not with_torch:
         install_torch(pip)
     extras = f"[{','.join(sorted(groups))}]" if groups else ""
     install_with("the course's packages", *pip, "-e", f".{extras}")
     if groups:
         for requirement in no_deps_requirements():
-            install_with(f"{requirement} (93 MB)", *pip, "--no-deps", requirement)
+            install_with(requirement, *pip, "--no-deps", requirement)
     if packages_missing(groups):
         raise SetupError(f"The packages don't fit together: `{ME} doctor` says which.")
 
@@ -321,7 +325,7 @@ def install_torch(pip: list[object]) -> None:
     if sys.platform != "linux" or pip_takes_cpu_build():
         return install_with("PyTorch", *pip, TORCH)
     try:
-        install_with("uv, which finds PyTorch's CPU build", *pip, "uv>=0.9")
+        install_with("uv, which finds PyTorch's CPU build", *pip, "uv>=0.9,<1")
         uv = [PYTHON, "-m", "uv", "pip", "install", "--python", PYTHON, "--torch-backend=cpu"]
         return install_with("PyTorch, CPU build", *uv, TORCH)
     except OfflineError:

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -198,6 +199,21 @@ def test_killed_while_packages_are_installed(course: Any, machine: Machine) -> N
     assert course.is_set_up(set())
 
 
+def test_what_is_downloaded_is_told_before(
+    course: Any, machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    told = []
+    monkeypatch.setattr(course, "install_torch", lambda _: told.append(capsys.readouterr().out))
+    course.set_up({"dev"})
+    assert "350 MB" in told[0]
+    assert course.SIZES["dev"] in told[0]
+
+
+def test_every_group_has_a_size(course: Any) -> None:
+    text = (REPOSITORY / "pyproject.toml").read_text(encoding="utf-8")
+    assert set(course.SIZES) == set(tomllib.loads(text)["project"]["optional-dependencies"])
+
+
 def test_half_copied_packages_are_forgotten(course: Any) -> None:
     packages = course.VENV / "lib/python3.11/site-packages"
     for name, files in {
@@ -351,7 +367,7 @@ def test_else_uv_fetches_the_cpu_build(
     monkeypatch.setattr(sys, "platform", "linux")
     machine.cpu_build = False
     course.install_torch(["python", "-m", "pip"])
-    assert machine.installed == ["uv>=0.9", f"uv {course.TORCH}"]
+    assert machine.installed == ["uv>=0.9,<1", f"uv {course.TORCH}"]
 
 
 def test_the_cuda_build_comes_last_and_with_a_word_on_its_size(
