@@ -55,7 +55,7 @@ FIRST_NOTEBOOK = "notebooks/00_start_here.ipynb"
 TORCH = "torch==2.13.0"
 PORT = 8888
 GB = {"cpu": 2.5, "cuda": 8.0, "little": 0.5}  # free disk that an installation needs on its way
-SIZES = {"dev": "what the tests need, 230 MB", "model": "a small real model, 93 MB"}
+SIZES = {"dev": "what the tests need, 200 MB", "model": "a small real model, 93 MB"}
 HELD: list[int] = []  # the lock: children inherit it, so it outlives a killed parent with them
 
 
