@@ -74,7 +74,8 @@ def _settle(job: Job) -> None:
 
 
 def _text_to(fd: int) -> TextIO:
-    return open(fd, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+    # By lines: what was printed before a crash is seen, and in its order with what went to stderr.
+    return open(fd, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 class Submission:

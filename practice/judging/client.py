@@ -16,7 +16,7 @@ import msgspec
 from .assemble import source_hash
 from .exercises import Exercise
 from .messages import Answer, Request
-from .paths import ROOT
+from .paths import ROOT, reference_allowed
 from .preload import environment
 from .verdict import Verdict
 
@@ -58,7 +58,7 @@ class Judge:
         untouched = source_hash(source) == source_hash(exercise.read("starter.py"))
         if untouched or not source.strip():
             return not_started(exercise, file, seed)
-        request = Request(exercise.folder, source, file, seed)
+        request = Request(exercise.folder, source, file, seed, reference_allowed())
         answer = self._ask(request, exercise)
         if answer is None:
             answer = self._ask(request, exercise)  # the warm process had died before, or now

@@ -42,6 +42,7 @@ class Snapshot:
                 self._add_module(name, module)
         for module in (builtins, os, posixpath):
             self._owners.append((module.__name__, vars(module)))
+        self._kinds = [(kind, frozenset(vars(kind))) for kind in classes]
         watched = {base: None for kind in classes for base in kind.__mro__ if base is not object}
         self._owners.extend((kind.__name__, vars(kind)) for kind in watched)
         self._before = [
@@ -73,6 +74,10 @@ class Snapshot:
             for name, value in entries:
                 if owner.get(name, missing) is not value:
                     yield f"{label}.{name}"
+        for kind, names in self._kinds:  # a method put before the one that a base class has
+            for name in vars(kind).keys() - names:
+                if callable(vars(kind)[name]):
+                    yield f"{kind.__name__}.{name}"
         for label, function, code in self._codes:
             if function.__code__ is not code:
                 yield label

@@ -8,7 +8,6 @@ from pathlib import Path
 import msgspec
 
 from .exercises import Exercise, Needs
-from .paths import reference_allowed
 
 KEY_BYTES = 32
 SUBMISSION = "submission.py"
@@ -67,7 +66,13 @@ class Job(msgspec.Struct, frozen=True):
         return Path(self.folder, SUBMISSION)
 
 
-def make_job(exercise: Exercise, source: str | None, folder: Path, seed: int = 0) -> Job:
+def make_job(
+    exercise: Exercise,
+    source: str | None,
+    folder: Path,
+    seed: int = 0,
+    allow_reference: bool = False,
+) -> Job:
     """The job that judges `source`, or lists the tests of `exercise` for None."""
     head = exercise.head
     return Job(
@@ -81,5 +86,5 @@ def make_job(exercise: Exercise, source: str | None, folder: Path, seed: int = 0
         key=os.urandom(KEY_BYTES),
         seed=seed,
         exercises=str(exercise.path.parent),
-        allow_reference=reference_allowed(),
+        allow_reference=allow_reference,
     )

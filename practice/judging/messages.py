@@ -15,12 +15,14 @@ class Request(msgspec.Struct):
         source: the submission; None only makes everything ready for it.
         file: its name, as the learner knows it.
         seed: of the property tests.
+        allow_reference: a teacher's switch, see `paths.reference_allowed`.
     """
 
     folder: str
     source: str | None = None
     file: str = ""
     seed: int = 0
+    allow_reference: bool = False
 
 
 class Answer(msgspec.Struct):

@@ -43,7 +43,7 @@ class Server:
             tests = self._tests_of(exercise)
             if request.source is None:
                 return Answer()
-            job, result = self._run(exercise, request.source, request.seed)
+            job, result = self._run(exercise, request)
             return Answer(assemble(exercise, job, tests, result, request.file))
         except ExerciseError as error:
             return Answer(error=str(error))
@@ -66,7 +66,7 @@ class Server:
         if key in self._tests:
             self._make_ready(exercise.needs)
             return self._tests[key]
-        _, result = self._run(exercise, None, 0)
+        _, result = self._run(exercise, Request(exercise.folder))
         broken, found = result.last("broken"), result.last("tests")
         if broken or not found or not found["tests"]:
             why = broken["text"] if broken else "no test was found"
@@ -75,10 +75,11 @@ class Server:
         write_atomically(path, msgspec.json.encode(found["tests"]).decode())
         return self._tests[key]
 
-    def _run(self, exercise: Exercise, source: str | None, seed: int) -> tuple[Job, RunResult]:
+    def _run(self, exercise: Exercise, request: Request) -> tuple[Job, RunResult]:
+        source, seed = request.source, request.seed
         folder = Path(tempfile.mkdtemp(prefix="judge-")).resolve()
         try:
-            job = make_job(exercise, source, folder, seed)
+            job = make_job(exercise, source, folder, seed, request.allow_reference)
             (folder / SUBMISSION).write_text(source or "", encoding="utf-8", newline="\n")
             running = self._start(job)
             keep = frozenset([self._ready.pid] if self._ready else [])

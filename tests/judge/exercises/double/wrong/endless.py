@@ -1,4 +1,4 @@
-# caught by: test_empty
+# caught by: test_any
 """Your loop ends only where there is something to double."""
 
 
