@@ -84,7 +84,9 @@ def test_a_batch_is_encoded_in_one_call_of_each_kind(qwen3, monkeypatch):
     manager = TokenizeManager(qwen3)
     encode = manager._encode_batch
     monkeypatch.setattr(
-        manager, "_encode_batch", lambda texts, **o: calls.append(len(texts)) or encode(texts, **o)
+        manager,
+        "_encode_batch",
+        lambda texts, special: calls.append(len(texts)) or encode(texts, special),
     )
     manager.tokenize([msg(user(f"turn {n}")) for n in range(64)] + [msg("plain")] * 3)
     assert sorted(calls) == [3, 64]
@@ -131,6 +133,21 @@ def test_a_template_that_refuses_gives_an_error(mistral):
 def test_a_tokenizer_without_template_says_so():
     [error] = TokenizeManager(tokenizer_named("wordpiece")).process([msg(user("Hi"))])
     assert "no chat template" in error.error
+
+
+def test_a_prompt_that_the_tokenizer_refuses_spoils_no_other(qwen3, monkeypatch):
+    manager = TokenizeManager(qwen3)
+    encode = manager._encode_batch
+
+    def refusing(texts, add_special_tokens):
+        if any("bad" in text for text in texts):
+            raise RuntimeError("no")
+        return encode(texts, add_special_tokens)
+
+    monkeypatch.setattr(manager, "_encode_batch", refusing)
+    good, bad, other = manager.process([msg("good", 1), msg("bad", 2), msg("other", 3)])
+    assert isinstance(good, UserMsg) and isinstance(other, UserMsg)
+    assert bad.error == "the tokenizer refuses this prompt: no"
 
 
 def test_text_parts_are_joined(qwen3):

@@ -15,6 +15,7 @@ from typing import Any
 
 from ..message import BaseBackendMsg, BaseFrontendMsg, BaseTokenizerMsg
 from ..utils import ZmqPullQueue, ZmqPushQueue, local_address
+from ..utils.mp import SOCKET_FOLDER_PREFIX
 from .server import tokenize_worker
 
 START_SECONDS = 60.0
@@ -89,7 +90,7 @@ def launch(
     """
     if num_tokenizer < 0:
         raise ValueError(f"num_tokenizer must be 0 or more, got {num_tokenizer}")
-    folder = Path(tempfile.mkdtemp(prefix="minisgl-"))
+    folder = Path(tempfile.mkdtemp(prefix=SOCKET_FOLDER_PREFIX))
     try:
         running = _addresses(folder, num_tokenizer, addresses or {})
         try:

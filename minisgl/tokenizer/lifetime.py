@@ -5,11 +5,14 @@ from __future__ import annotations
 import multiprocessing as mp
 import multiprocessing.connection
 import os
+import shutil
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from ..utils.mp import SOCKET_FOLDER_PREFIX
 
 GRACE_SECONDS = 2.0
 """What a worker whose parent is gone gets for its orderly end."""
@@ -54,9 +57,16 @@ def ending_with_parent(addr: str | None) -> Iterator[None]:
 
 def _end_after(sentinel: int, addr: str | None) -> None:
     mp.connection.wait([sentinel])
+    if addr is not None and addr.startswith("ipc://"):
+        _remove_socket_files(Path(addr.removeprefix("ipc://")))
     if os.name == "posix":
         os.kill(os.getpid(), signal.SIGTERM)
         threading.Event().wait(GRACE_SECONDS)
-    if addr is not None and addr.startswith("ipc://"):
-        Path(addr.removeprefix("ipc://")).unlink(missing_ok=True)
     os._exit(1)
+
+
+def _remove_socket_files(path: Path) -> None:
+    """Removes the file of a bound address, and the folder that a launcher made for its sockets."""
+    path.unlink(missing_ok=True)
+    if path.parent.name.startswith(SOCKET_FOLDER_PREFIX):
+        shutil.rmtree(path.parent, ignore_errors=True)

@@ -95,10 +95,21 @@ class TokenizeManager:
             except PromptError as error:
                 results[place] = error
         for is_chat, texts in batches.items():
-            encoded = self._encode_batch(list(texts.values()), add_special_tokens=not is_chat)
+            encoded = self._encode_safely(list(texts.values()), add_special_tokens=not is_chat)
             for place, ids in zip(texts, encoded, strict=True):
                 results[place] = ids
         return [_checked_ids(result) for result in results]
+
+    def _encode_safely(
+        self, texts: list[str], add_special_tokens: bool
+    ) -> Sequence[list[int] | PromptError]:
+        """`_encode_batch`, and where that raises, one by one: only the prompt at fault errs."""
+        try:
+            return self._encode_batch(texts, add_special_tokens)
+        except Exception as error:  # whatever a tokenizer raises concerns one prompt
+            if len(texts) == 1:
+                return [PromptError(f"the tokenizer refuses this prompt: {error}")]
+        return [self._encode_safely([text], add_special_tokens)[0] for text in texts]
 
     def _encode_batch(self, texts: list[str], add_special_tokens: bool) -> list[list[int]]:
         if not texts:

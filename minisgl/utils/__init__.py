@@ -2,6 +2,7 @@
 
 from .hf import eos_token_ids, load_tokenizer
 from .logger import init_logger
+from .models import ModelError
 from .mp import (
     QueueError,
     ZmqAsyncPullQueue,
@@ -12,6 +13,7 @@ from .mp import (
 )
 
 __all__ = [
+    "ModelError",
     "QueueError",
     "ZmqAsyncPullQueue",
     "ZmqAsyncPushQueue",

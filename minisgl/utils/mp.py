@@ -22,6 +22,9 @@ T = TypeVar("T")
 LINGER_MS = 1000
 """How long a closing queue tries to hand over what was put: a peer that is gone holds up nobody."""
 
+SOCKET_FOLDER_PREFIX = "minisgl-"
+"""How the temporary folders begin that hold nothing but socket files."""
+
 WAKE_MS = 500
 """So often a receive that waits lets Python look for signals: one that arrives in the instant
 before the wait begins would not interrupt it."""
@@ -39,7 +42,7 @@ def local_address(folder: Path | None, name: str) -> str:
         name: the file's name. Paths of Unix sockets are limited to about 100 bytes.
     """
     if zmq.has("ipc"):
-        return f"ipc://{(folder or Path(tempfile.mkdtemp(prefix='minisgl-'))) / name}"
+        return f"ipc://{(folder or Path(tempfile.mkdtemp(prefix=SOCKET_FOLDER_PREFIX))) / name}"
     with socket.socket() as probe:  # the operating system picks a free port
         probe.bind(("127.0.0.1", 0))
         return f"tcp://127.0.0.1:{probe.getsockname()[1]}"
