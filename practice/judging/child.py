@@ -6,7 +6,6 @@ fork: then it loads what is needed, waits for its job on standard input, and run
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import sys
@@ -46,9 +45,6 @@ def run_job(job: Job, report_fd: int) -> None:
         pytest.main(
             [*options, f"--rootdir={home}", f"--confcutdir={home}", job.test], plugins=[plugin]
         )
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(Exception):
-                stream.flush()
     except BaseException:  # whatever happened, this process doesn't go on as the judge's copy
         report({"event": "broken", "text": traceback.format_exc()[-2000:]})
     finally:

@@ -98,6 +98,10 @@ class Judge:
             line = self._lines.get(timeout=seconds)
         except (OSError, queue.Empty):
             line = b""
+        except BaseException:  # Ctrl-C: the answer to this would be taken for that to the next
+            self._process = None
+            _end_with_children(process)
+            raise
         if line:
             return msgspec.json.decode(line, type=Answer)
         self._process = None

@@ -77,6 +77,7 @@ def judge_cell(line: str, cell: str) -> None:
         except JudgeError as error:
             print(f"%%judge: {error}")
             return
+    _count_magic_line(verdict)
     shell = get_ipython()
     if shell is not None and _can_be_run_here(verdict):
         shell.run_cell(cell, store_history=False)
@@ -86,6 +87,13 @@ def judge_cell(line: str, cell: str) -> None:
 def _can_be_run_here(verdict: Verdict) -> bool:
     """Not what doesn't load or never ends: the kernel would hang or die of it."""
     return bool(verdict.cases) and any(case.status != "not_run" for case in verdict.cases)
+
+
+def _count_magic_line(verdict: Verdict) -> None:
+    """Numbers lines as the cell does, where ``%%judge`` is the first."""
+    for place in (verdict.place, *(case.place for case in verdict.cases)):
+        if place is not None:
+            place.line += 1
 
 
 def show(verdict: Verdict) -> Shown:

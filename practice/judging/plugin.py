@@ -6,8 +6,10 @@ case counts as passed only where the test's own function came to its end.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -149,6 +151,9 @@ class JudgePlugin(CollectPlugin):
 
     def pytest_sessionfinish(self) -> None:
         """Tells whether the tools of the judge are as they were, and that this is the end."""
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(Exception):
+                stream.flush()
         self._report({"event": "end", "changed": self._changed()})
 
     def _failure(self, error: BaseException) -> dict[str, Any]:

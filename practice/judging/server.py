@@ -21,7 +21,7 @@ from .assemble import assemble
 from .exercises import Exercise, ExerciseError, Needs, load_exercise
 from .job import SUBMISSION, Job, make_job
 from .killing import kill_all
-from .limits import become_subreaper, die_with_parent
+from .limits import become_subreaper
 from .messages import Answer, Request
 from .paths import cache_dir, write_atomically
 from .preload import preload
@@ -109,7 +109,6 @@ class Server:
 
 def main() -> None:
     """Reads requests until there are no more."""
-    die_with_parent()
     become_subreaper()
     answers = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(2, 1)  # whatever a library prints isn't an answer

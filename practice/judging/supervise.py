@@ -72,6 +72,7 @@ class Supervisor:
         self._keep = keep
         self._result = RunResult()
         self._frames = FrameReader(job.key)
+        self._parent = os.getppid()
         self._known: dict[int, psutil.Process] = {}
         self._test_began: tuple[float, float] | None = None  # wall, processor seconds
         self._first: tuple[float, float, int] | None = None  # wall, processor, bytes resident
@@ -133,6 +134,8 @@ class Supervisor:
     def _look(self) -> None:
         """Compares what the run uses with its limits."""
         limits, now = self._job.limits, time.monotonic()
+        if os.getppid() != self._parent:
+            self._result.ended_by = "orphaned"  # whoever asked is gone: nobody waits for a verdict
         try:
             memory = psutil.Process(self._running.pid).memory_info().rss
         except psutil.Error:

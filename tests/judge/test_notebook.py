@@ -53,7 +53,7 @@ def test_the_way_of_a_learner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         f"%%judge double\n{RIGHT}",
         "double('ab')",
         "practice.use('double')('xy')",
-        "%%judge double\nwhile True: pass",
+        "%%judge double\n# it waits\nwhile True: pass",
         "'the kernel lives'",
     )
     assert "Not started" in starter["text/plain"]
@@ -67,6 +67,7 @@ def test_the_way_of_a_learner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert value["text/plain"] == "'abab'"
     assert "yours" in after["text/plain"] and "'xyxy'" in after["text/plain"]
     assert "come to an end" in endless["text/plain"]
+    assert "your cell, line 3" in endless["text/plain"]  # as the cell's lines are numbered
     assert alive["text/plain"] == "'the kernel lives'"
     saved = (workspace / "double.py").read_text(encoding="utf-8")
-    assert saved == "while True: pass\n"
+    assert saved == "# it waits\nwhile True: pass\n"
