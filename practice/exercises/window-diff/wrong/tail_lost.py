@@ -1,0 +1,39 @@
+# caught by: test_tail
+"""You drop what is held when the reply ends. A reply that is cut by its length limit loses its
+last text.
+"""
+
+from typing import Any
+
+
+class Window:
+    """One reply: its ids, the two offsets, and how much of the new text was sent."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.ids: list[int] = []
+        self.surr_offset = 0
+        self.read_offset = 0
+        self.sent = 0
+
+    def push(self, token: int) -> str:
+        """The text to send now."""
+        self.ids.append(token)
+        new = self._new_text()
+        if new.endswith("\ufffd"):
+            piece = new[self.sent : -1]
+            self.sent += len(piece)
+            return piece
+        piece = new[self.sent :]
+        if new:
+            self.surr_offset, self.read_offset = self.read_offset, len(self.ids)
+            self.sent = 0
+        return piece
+
+    def finish(self) -> str:
+        """What was held at the end."""
+        return ""
+
+    def _new_text(self) -> str:
+        known = self.tokenizer.decode(self.ids[self.surr_offset : self.read_offset])
+        return self.tokenizer.decode(self.ids[self.surr_offset :])[len(known) :]
