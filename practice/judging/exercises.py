@@ -120,6 +120,7 @@ def load_exercise(folder: Path) -> Exercise:
     Raises:
         ExerciseError: says the file and what is wrong with it.
     """
+    folder = folder.resolve()  # it is read from other folders too
     for name in FILES:
         if not (folder / name).is_file():
             raise ExerciseError(f"{folder.name}: {name} is missing")

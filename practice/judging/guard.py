@@ -76,10 +76,11 @@ class Guard:
         """Args: the run's folder; files and folders not to be read; the package's source."""
         self.armed = False
         self.importing = 0
-        self._folder = str(folder.resolve())
-        self._temp = str(folder)
-        self._secrets = tuple(str(path) for path in secrets)
-        self._source = str(source) if source else ""
+        normal = os.path.normcase
+        self._folder = normal(str(folder.resolve()))
+        self._temp = normal(str(folder))
+        self._secrets = tuple(normal(str(path)) for path in secrets)
+        self._source = normal(str(source)) if source else ""
         self._null = (os.devnull, "/dev/tty", "nul", "NUL")
 
     def install(self, refused: Refused) -> None:
@@ -141,11 +142,12 @@ class Guard:
         fspath: Callable[[Any], Any] = os.fspath,
         fsdecode: Callable[[Any], str] = os.fsdecode,
         abspath: Callable[[str], str] = os.path.abspath,
+        normal: Callable[[str], str] = os.path.normcase,
     ) -> str | None:
         if path is None or isinstance(path, int):
             return None
         try:
-            return abspath(fsdecode(fspath(path)))
+            return normal(abspath(fsdecode(fspath(path))))
         except (TypeError, ValueError):
             return None
 

@@ -30,14 +30,20 @@ QUIET = {
     "PYTHONUTF8": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
+KEPT = (
+    "PATH", "LANG", "LC_", "TZ", "TMP", "TEMP", "HOME", "VIRTUAL_ENV", "PYTHON", "MINISGL_",
+    "HF_HOME", "HF_HUB_CACHE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH",
+    "SYSTEMROOT", "WINDIR", "COMSPEC", "USERPROFILE", "APPDATA", "LOCALAPPDATA",
+)  # fmt: skip
 _loaded: set[str] = set()
 _classes: set[type] = set()
 
 
 def environment() -> dict[str, str]:
-    """Variables for the warm process."""
+    """Variables for the warm process: none that could hold a password of whoever judges."""
+    kept = {name: value for name, value in os.environ.items() if name.upper().startswith(KEPT)}
     moved = {"HYPOTHESIS_STORAGE_DIRECTORY": str(cache_dir() / "hypothesis")}
-    return {**os.environ, **QUIET, **moved}
+    return {**kept, **QUIET, **moved}
 
 
 def preload(needs: Needs) -> None:
@@ -53,7 +59,7 @@ def preload(needs: Needs) -> None:
     for name in needs.modules:
         importlib.import_module(name)
     for alias in needs.tokenizers:
-        _load_tokenizer(alias, "transformers" in needs.modules)
+        _load_tokenizer(alias, needs)
     _loaded.update(wanted)
     _classes.update(type(tokenizer) for tokenizer in _tokenizers(needs))
     gc.collect()
@@ -65,9 +71,14 @@ def snapshot() -> Snapshot:
     return Snapshot(tuple(_classes))
 
 
-def _load_tokenizer(alias: str, with_transformers: bool) -> None:
-    if with_transformers:
+def _load_tokenizer(alias: str, needs: Needs) -> None:
+    """Loads a tokenizer, and what is worked out of its vocabulary once and then kept."""
+    if "transformers" in needs.modules:
         api.tokenizer(alias).decode([1])
+        if "minisgl.tokenizer" in needs.modules:
+            from minisgl.tokenizer import DetokenizeManager
+
+            DetokenizeManager(api.tokenizer(alias))
     api.raw_tokenizer(alias)
     api.true_decode(alias, [1])
     api.token_ids(alias)

@@ -297,6 +297,19 @@ def test_is_refused_kindly(verdict_on: VerdictOn, code: str, act: str) -> None:
     assert act in case.message and "doesn't let a submission" in case.message
 
 
+def test_passwords_of_whoever_judges_are_not_there(
+    double: Exercise, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADES_PASSWORD", "sesame")
+    source = "import os\nprint(dict(os.environ))\n"
+    if sys.platform == "linux":
+        source += "print(open('/proc/self/environ').read())\n"
+    with Judge() as judge:
+        verdict = judge.judge(double, f"{source}def double(text): return text + text")
+    assert verdict.passed and "PATH" in verdict.output
+    assert "sesame" not in verdict.output
+
+
 def test_input_is_empty(verdict_on: VerdictOn) -> None:
     assert verdict_on(body("assert sys.stdin.read() == ''", "import sys")).passed
 
