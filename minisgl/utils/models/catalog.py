@@ -90,7 +90,21 @@ def _gguf(source: Path, folder: Path) -> None:
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(str(source.parent), gguf_file=source.name)
-    (folder / "tokenizer.json").write_text(tokenizer.backend_tokenizer.to_str(), encoding="utf-8")
+    vocabulary = json.loads(tokenizer.backend_tokenizer.to_str())
+    # The file holds vocabulary and merges; what is around them transformers 4 and 5 guess in
+    # different ways. This is how tokenizer.json of HuggingFaceTB/SmolLM2-135M-Instruct has it.
+    byte_level = {
+        "type": "ByteLevel",
+        "add_prefix_space": False,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
+    digits = {"type": "Digits", "individual_digits": True}
+    vocabulary["normalizer"] = vocabulary["post_processor"] = None
+    vocabulary["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [digits, byte_level]}
+    vocabulary["decoder"] = byte_level
+    vocabulary["model"]["byte_fallback"] = False
+    write_json(folder / "tokenizer.json", vocabulary)
     (folder / "chat_template.jinja").write_text(tokenizer.chat_template, encoding="utf-8")
 
 

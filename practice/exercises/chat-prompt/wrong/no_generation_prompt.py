@@ -1,0 +1,33 @@
+# caught by: test_example_qwen3
+"""You leave the generation prompt out. The model doesn't know that it is its turn, and goes on
+in the user's voice.
+"""
+
+from typing import Any
+
+
+def chat_prompt(tokenizer: Any, messages: list[dict[str, Any]]) -> str:
+    """The prompt's text, with the generation prompt."""
+    if not messages:
+        raise ValueError("there are no messages")
+    plain = [{**message, "content": _text_of(message)} for message in messages]
+    return str(tokenizer.apply_chat_template(plain, tokenize=False, add_generation_prompt=False))
+
+
+def encode_chat(tokenizer: Any, messages: list[dict[str, Any]]) -> list[int]:
+    """The prompt's token ids; the template has written the special tokens."""
+    return list(tokenizer.encode(chat_prompt(tokenizer, messages), add_special_tokens=False))
+
+
+def _text_of(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise ValueError("a message has no content")
+    texts = []
+    for part in content:
+        if part.get("type") != "text":
+            raise ValueError(f"a part of type {part.get('type')!r} isn't text")
+        texts.append(part["text"])
+    return "".join(texts)

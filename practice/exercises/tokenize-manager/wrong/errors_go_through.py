@@ -1,0 +1,54 @@
+# caught by: test_a_bad_prompt_spoils_no_other
+"""You let the error of one prompt go through, so no other prompt of the batch is answered."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+
+class TokenizeManager:
+    """Turns many prompts into token ids at once."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+
+    def tokenize(self, msgs: Sequence[Any]) -> list[torch.Tensor]:
+        """Token ids of each message, in order."""
+        return [torch.tensor(self._raised(ids), dtype=torch.int32) for ids in self._encode(msgs)]
+
+    def process(self, msgs: Sequence[Any]) -> list[tuple[int, Any]]:
+        """For each message its uid with a tensor, or with an error's text."""
+        return [
+            (msg.uid, ids if isinstance(ids, str) else torch.tensor(ids, dtype=torch.int32))
+            for msg, ids in zip(msgs, self._encode(msgs), strict=True)
+        ]
+
+    @staticmethod
+    def _raised(ids: list[int] | str) -> list[int]:
+        if isinstance(ids, str):
+            raise ValueError(ids)
+        return ids
+
+    def _encode(self, msgs: Sequence[Any]) -> list[list[int] | str]:
+        results: list[list[int] | str] = [[] for _ in msgs]
+        plain: dict[int, str] = {}
+        chats: dict[int, str] = {}
+        for place, msg in enumerate(msgs):
+            if isinstance(msg.text, str):
+                plain[place] = msg.text
+            else:
+                chats[place] = self._render(msg.text)
+        for texts, add_special in ((plain, True), (chats, False)):
+            if texts:
+                batch = self.tokenizer(list(texts.values()), add_special_tokens=add_special)
+                for place, ids in zip(texts, batch["input_ids"], strict=True):
+                    results[place] = ids
+        return [ids or "the prompt is empty" for ids in results]
+
+    def _render(self, messages: list[dict[str, Any]]) -> str:
+        if not messages or any("content" not in message for message in messages):
+            raise ValueError("a conversation needs messages with content")
+        return str(
+            self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        )
