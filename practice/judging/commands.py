@@ -18,8 +18,8 @@ from rich.text import Text
 
 from . import exports, workspace
 from .client import Judge, not_started, read_submission
-from .exercises import Exercise, ExerciseError, load_exercises
-from .find import find_exercise
+from .exercises import Exercise, ExerciseError
+from .find import find_exercise, known_exercises
 from .mistakes import diagnose
 from .paths import exercises_dir, shown_path
 from .progress import (
@@ -47,7 +47,7 @@ WATCH_SECONDS = 0.5
 
 def overview(options: Namespace) -> int:
     """Where you are, and the next step."""
-    exercises, progress = load_exercises(), load_progress()
+    exercises, progress = known_exercises(), load_progress()
     console = make_console()
     show(console, _table(exercises, progress, console))
     passed = sum(progress.state(exercise) == "passed" for exercise in exercises)
@@ -66,13 +66,13 @@ def overview(options: Namespace) -> int:
 def show_list(options: Namespace) -> int:
     """All exercises."""
     console = make_console()
-    show(console, _table(load_exercises(), load_progress(), console))
+    show(console, _table(known_exercises(), load_progress(), console))
     return 0
 
 
 def start(options: Namespace) -> int:
     """Puts the starter into the workspace and shows the statement."""
-    exercise = find_exercise(options.id, load_exercises())
+    exercise = find_exercise(options.id, known_exercises())
     path, fresh = workspace.start(exercise)
     console = make_console()
     show(console, Markdown(exercise.statement))
@@ -84,7 +84,7 @@ def start(options: Namespace) -> int:
 
 def test(options: Namespace) -> int:
     """Judges one file, all begun ones, or one again and again."""
-    exercises = load_exercises()
+    exercises = known_exercises()
     if options.all:
         chosen = [e for e in exercises if workspace.submission_path(e).exists()]
         if not chosen:
@@ -103,7 +103,7 @@ def test(options: Namespace) -> int:
 
 def hint(options: Namespace) -> int:
     """Shows the next hint; the last one again and again."""
-    exercise, progress = find_exercise(options.id, load_exercises()), load_progress()
+    exercise, progress = find_exercise(options.id, known_exercises()), load_progress()
     record = progress.of(exercise)
     level = min(record.hints + 1, len(exercise.hints))
     record.hints = level
@@ -116,7 +116,7 @@ def hint(options: Namespace) -> int:
 
 def solution(options: Namespace) -> int:
     """Shows the reference where the exercise was passed, or on demand."""
-    exercise, progress = find_exercise(options.id, load_exercises()), load_progress()
+    exercise, progress = find_exercise(options.id, known_exercises()), load_progress()
     record = progress.of(exercise)
     if not progress.has_passed(exercise):
         if not options.reveal:
@@ -136,7 +136,7 @@ def solution(options: Namespace) -> int:
 
 def reset(options: Namespace) -> int:
     """Puts the starter back."""
-    exercise = find_exercise(options.id, load_exercises())
+    exercise = find_exercise(options.id, known_exercises())
     path, backup = workspace.reset(exercise)
     print(f"{shown_path(path)} is the starter again.")
     if backup is not None:
@@ -146,7 +146,7 @@ def reset(options: Namespace) -> int:
 
 def replay(options: Namespace) -> int:
     """Shows the input that failed last, a stream token by token."""
-    exercise = find_exercise(options.id, load_exercises())
+    exercise = find_exercise(options.id, known_exercises())
     case = workspace.kept_failure(exercise)
     if case is None or case.stream is None:
         print(f"No failing input is kept for {exercise.id}: test it first.")

@@ -100,8 +100,12 @@ class Exercise(msgspec.Struct, frozen=True):
         return (self.path / name).read_text(encoding="utf-8")
 
 
-def load_exercises(folder: Path | None = None) -> list[Exercise]:
+def load_exercises(folder: Path | None = None, problems: list[str] | None = None) -> list[Exercise]:
     """All exercises, in the order in which they are solved.
+
+    Args:
+        folder: where they are; by default the course's.
+        problems: where given, what is wrong with a folder is added here and the others are loaded.
 
     Raises:
         ExerciseError: a folder is incomplete or odd.
@@ -110,7 +114,14 @@ def load_exercises(folder: Path | None = None) -> list[Exercise]:
     if not folder.is_dir():
         raise ExerciseError(f"there is no folder {folder}: is the course complete?")
     inside = sorted(p for p in folder.iterdir() if p.is_dir() and p.name[0] not in "._")
-    exercises = [load_exercise(path) for path in inside]
+    exercises = []
+    for path in inside:
+        try:
+            exercises.append(load_exercise(path))
+        except ExerciseError as error:
+            if problems is None:
+                raise
+            problems.append(str(error))
     return sorted(exercises, key=lambda e: (e.head.lesson, e.head.order, e.id))
 
 

@@ -14,7 +14,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from .assemble import source_hash
 from .client import Judge, JudgeError
-from .exercises import Exercise, ExerciseError, load_exercises
+from .exercises import Exercise, ExerciseError
+from .find import known_exercises
 from .gathering import Entry, gather
 from .grade_report import write_reports
 from .mistakes import diagnose
@@ -44,7 +45,7 @@ def grade_folder(folder: Path, out: Path | None, jobs: int, again: bool) -> int:
     """
     if not folder.is_dir():
         raise ExerciseError(f"there is no folder {folder}")
-    exercises = load_exercises()
+    exercises = known_exercises()
     out = out or folder / "results"
     entries, useless = gather(folder, exercises, ignore=out)
     if not entries:

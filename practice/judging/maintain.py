@@ -14,7 +14,7 @@ from pathlib import Path
 from . import landlock
 from .client import Judge
 from .exercises import Exercise, ExerciseError, load_exercises
-from .find import find_exercise
+from .find import find_exercise, known_exercises
 from .grading import grade_folder
 from .paths import cache_dir, exercises_dir, workspace_dir
 from .process import can_fork
@@ -25,9 +25,14 @@ LEAST_MISTAKES = 3
 
 def check(options: Namespace) -> int:
     """Says what is wrong with the exercises; nothing where all is well."""
-    exercises = load_exercises()
-    chosen = [find_exercise(options.id, exercises)] if options.id else exercises
-    problems = 0
+    if options.id:
+        chosen = [find_exercise(options.id, known_exercises())]
+        problems = 0
+    else:
+        broken: list[str] = []
+        chosen = load_exercises(problems=broken)
+        problems = len(broken)
+        print("".join(f"{problem}\n" for problem in broken), end="")
     with Judge() as judge:
         for exercise in chosen:
             found = list(check_exercise(exercise, judge))

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from . import workspace
 from .client import Judge, JudgeError, not_started
 from .commands import judge_source
-from .exercises import Exercise, ExerciseError, load_exercises
-from .find import find_exercise
+from .exercises import Exercise, ExerciseError
+from .find import find_exercise, known_exercises
 from .page import story_html
 from .paths import shown_path
 from .plain import story_text
@@ -63,7 +63,7 @@ def judge_cell(line: str, cell: str) -> None:
     from IPython.display import display
 
     try:
-        exercise = find_exercise(line.strip(), load_exercises())
+        exercise = find_exercise(line.strip(), known_exercises())
     except ExerciseError as error:
         print(f"%%judge: {error}")
         return
@@ -161,7 +161,7 @@ def show_solution(line: str) -> None:
 
 def _find(line: str) -> Exercise | None:
     try:
-        return find_exercise(line.strip(), load_exercises())
+        return find_exercise(line.strip(), known_exercises())
     except ExerciseError as error:
         print(error)
         return None
@@ -176,7 +176,7 @@ def _display_markdown(text: str) -> None:
 def _warm_up() -> None:
     """Has the judge load what most exercises need, so that the first verdict comes fast."""
     try:
-        exercises = load_exercises()
+        exercises = known_exercises()
         needing = sorted(exercises, key=lambda exercise: len(exercise.head.needs))
         with _lock:
             if needing:

@@ -57,7 +57,9 @@ def draw_story(story: Story) -> RenderableType:
     if story.parts:
         blocks.append(Padding(_Parts(story.parts), (0 if story.case else 1, 0, 0, 2), expand=False))
     if story.rest:
-        listed = Text("\n").join(Text(f"· {line}", "dim") for line in story.rest)
+        listed = Table.grid(padding=(0, 1))
+        for line in story.rest:
+            listed.add_row(Text("·", "dim"), Text(line, "dim"))
         blocks.append(Padding(Group(Text("Also", "dim"), listed), (1, 0, 0, 2), expand=False))
     if story.next_steps:
         blocks.append(Padding(_steps(story.next_steps), (1, 0, 0, 2), expand=False))

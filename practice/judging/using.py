@@ -13,8 +13,8 @@ from typing import Any
 from . import workspace
 from .assemble import source_hash
 from .client import read_submission
-from .exercises import Exercise, load_exercises
-from .find import find_exercise
+from .exercises import Exercise
+from .find import find_exercise, known_exercises
 from .notebook import Shown
 from .paths import shown_path
 from .progress import load_progress
@@ -26,9 +26,9 @@ PLACES = ("minisgl.tokenizer", "minisgl.message", "minisgl.utils", "minisgl.core
 
 def use_symbol(symbol: str) -> Any:
     """See `practice.use`."""
-    exercises = [exercise for exercise in load_exercises() if symbol in exercise.head.symbols]
+    exercises = [exercise for exercise in known_exercises() if symbol in exercise.head.symbols]
     if not exercises:
-        known = sorted({name for exercise in load_exercises() for name in exercise.head.symbols})
+        known = sorted({name for exercise in known_exercises() for name in exercise.head.symbols})
         raise LookupError(f"no exercise asks for {symbol!r}; there are {', '.join(known)}")
     exercise = exercises[0]
     path = workspace.submission_path(exercise)
@@ -67,7 +67,7 @@ def _load(path: Path, name: str) -> ModuleType:
 
 def replay_exercise(name: str) -> Any:
     """See `practice.replay`. The widget is `notebooks.widgets.replay(stream)` where it is there."""
-    exercise = find_exercise(name, load_exercises())
+    exercise = find_exercise(name, known_exercises())
     case = workspace.kept_failure(exercise)
     if case is None or case.stream is None:
         text = f"No failing input is kept for {exercise.id}: judge it first."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -148,10 +149,7 @@ def test_check_is_silent_where_all_is_well_and_names_what_is_not(
     fine = command("check", "double")
     assert (fine.returncode, fine.stdout) == (0, "")
     spoilt = tmp_path / "exercises" / "double"
-    for path in (OWN_EXERCISES / "double").rglob("*.*"):
-        copy = spoilt / path.relative_to(OWN_EXERCISES / "double")
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
+    shutil.copytree(OWN_EXERCISES / "double", spoilt)
     (spoilt / "solution.py").write_text(WRONG, encoding="utf-8")
     (spoilt / "starter.py").write_text(RIGHT, encoding="utf-8")
     wrong = (spoilt / "wrong" / "spaced.py").read_text(encoding="utf-8")
@@ -166,6 +164,16 @@ def test_check_is_silent_where_all_is_well_and_names_what_is_not(
         "wrong/notes.txt doesn't belong there",
     ):
         assert problem in found.stdout
+
+
+def test_a_broken_exercise_does_not_stop_the_others(command: Command, tmp_path: Path) -> None:
+    shutil.copytree(OWN_EXERCISES / "double", tmp_path / "exercises" / "double")
+    (tmp_path / "exercises" / "half").mkdir()
+    listed = command("list", exercises=tmp_path / "exercises")
+    assert listed.returncode == 0 and "double" in listed.stdout
+    assert "left out: half: exercise.md is missing" in listed.stderr
+    checked = command("check", exercises=tmp_path / "exercises")
+    assert checked.returncode == 1 and "half: exercise.md is missing" in checked.stdout
 
 
 def test_doctor(command: Command) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -25,11 +26,7 @@ from .conftest import OWN_EXERCISES
 
 
 def copy_of(folder: Path, target: Path) -> Path:
-    for path in folder.rglob("*.*"):
-        copy = target / folder.name / path.relative_to(folder)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        copy.write_bytes(path.read_bytes())
-    return target / folder.name
+    return Path(shutil.copytree(folder, target / folder.name))
 
 
 @pytest.mark.parametrize(
