@@ -52,8 +52,14 @@ def gather(
         if len(found) == before:
             useless.append(path.name)
     order = [exercise.id for exercise in exercises]
-    entries = sorted(found.values(), key=lambda e: (e.learner, order.index(e.exercise)))
+    entries = sorted(found.values(), key=lambda e: (_natural(e.learner), order.index(e.exercise)))
     return entries, useless
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sorts learner2 before learner10."""
+    parts = re.findall(r"\d+|\D+", name.lower())
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _without_id(learner: str, exercise: str) -> str:

@@ -38,6 +38,7 @@ body { margin: 2rem auto; max-width: 80rem; padding: 0 1rem }
 table { border-collapse: collapse; margin: 1rem 0 }
 th, td { border: 1px solid #8886; padding: .3rem .6rem; text-align: center }
 th[scope=row], td.text { text-align: left; font-weight: normal }
+td { white-space: nowrap } td.text { white-space: normal }
 .passed { background: #2e9e5b33 } .failed { background: #d6454533 }
 .error { background: #d6454566 } .timeout { background: #c98a0055 }
 """

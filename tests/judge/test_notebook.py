@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ STARTER = (OWN_EXERCISES / "double" / "starter.py").read_text(encoding="utf-8")
 
 def run(monkeypatch: pytest.MonkeyPatch, workspace: Path, *cells: str) -> list[dict[str, str]]:
     """Runs the cells in one kernel; of each cell all its outputs by kind, put together."""
-    monkeypatch.setenv("MINISGL_EXERCISES", str(OWN_EXERCISES))
+    exercises = workspace.parent / "exercises"
+    shutil.copytree(OWN_EXERCISES / "double", exercises / "double")
+    monkeypatch.setenv("MINISGL_EXERCISES", str(exercises))
     monkeypatch.setenv("MINISGL_WORKSPACE", str(workspace))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     book = nbformat.v4.new_notebook()
@@ -48,11 +51,11 @@ def test_the_way_of_a_learner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         f"%%judge d\n{WRONG}",
         "%hint double",
         "import practice; practice.replay('double')",
-        "practice.use('DetokenizeManager')",
+        "practice.use('double')('xy')",
         "%solution double",
         f"%%judge double\n{RIGHT}",
         "double('ab')",
-        "practice.use('double')('xy')",
+        "practice.use('double')('xyz')",
         "%%judge double\n# it waits\nwhile True: pass",
         "'the kernel lives'",
     )
@@ -65,7 +68,7 @@ def test_the_way_of_a_learner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert "haven't passed" in solution["text/plain"]
     assert "Right." in right["text/plain"]
     assert value["text/plain"] == "'abab'"
-    assert "yours" in after["text/plain"] and "'xyxy'" in after["text/plain"]
+    assert "yours" in after["text/plain"] and "'xyzxyz'" in after["text/plain"]
     assert "come to an end" in endless["text/plain"]
     assert "your cell, line 3" in endless["text/plain"]  # as the cell's lines are numbered
     assert alive["text/plain"] == "'the kernel lives'"
