@@ -23,9 +23,14 @@ Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Neither the learner's workspace nor the judge's cache is touched by tests."""
+    """Neither the learner's workspace nor the judge's cache is touched by tests.
+
+    Folders of runs have a place of their own, so that those of other judges aren't taken for ours.
+    """
     folder = tmp_path_factory.mktemp("judge")
     moved = {"MINISGL_WORKSPACE": "workspace", "MINISGL_JUDGE_CACHE": "cache"}
+    moved |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), "runs")
+    (folder / "runs").mkdir()
     with pytest.MonkeyPatch.context() as patch:
         for variable, name in moved.items():
             patch.setenv(variable, str(folder / name))
