@@ -21,11 +21,12 @@ from rich.table import Table
 from minisgl.message import DetokenizeMsg
 from minisgl.utils import load_tokenizer
 
-from .contenders import CONTENDERS
+from .contenders import CONTENDERS, Step
 from .texts import TEXTS, token_stream
 
 RESULTS = Path(__file__).parent / "results"
 LARGEST_BATCH = {"naive": 1, "TextIteratorStreamer": 64}  # they would take minutes
+OURS = ("floor", "our bytes", "our windows")
 QUADRATIC_TOKENS = 1_000  # on dead bytes the peers decode all of them again for each
 
 Frames = list[list[DetokenizeMsg]]
@@ -40,20 +41,25 @@ def frames_of(ids: Sequence[int], batch: int) -> Frames:
     ]
 
 
+def seconds_of(step: Step, frames: Frames) -> float:
+    """How long a contender takes for all frames."""
+    gc.collect()
+    gc.disable()
+    began = time.perf_counter()
+    for msgs in frames:
+        step(msgs)
+    taken = time.perf_counter() - began
+    gc.enable()
+    return taken
+
+
 def measure(tokenizer: Any, frames: Frames, names: Sequence[str], rounds: int) -> dict[str, float]:
     """Median µs a token of each contender; they take turns."""
     seconds: dict[str, list[float]] = {name: [] for name in names}
-    tokens = sum(map(len, frames))
     for _ in range(rounds):
         for name in names:
-            step = CONTENDERS[name](tokenizer)
-            gc.collect()
-            gc.disable()
-            began = time.perf_counter()
-            for msgs in frames:
-                step(msgs)
-            seconds[name].append(time.perf_counter() - began)
-            gc.enable()
+            seconds[name].append(seconds_of(CONTENDERS[name](tokenizer), frames))
+    tokens = sum(map(len, frames))
     return {name: statistics.median(taken) / tokens * 1e6 for name, taken in seconds.items()}
 
 
@@ -73,15 +79,30 @@ def by_text_and_batch(
 def by_length(
     tokenizer: Any, lengths: Sequence[int], rounds: int
 ) -> dict[tuple[str, int], dict[str, float]]:
-    """How the cost of a token grows with the length of a reply; 8 requests."""
+    """How the cost of a token grows with the length of a reply; 8 requests.
+
+    The lengths take turns too, and a short reply is run often enough to be as many tokens as a
+    long one: its few milliseconds alone would say more about the machine than about the code.
+    """
     results = {}
     for kind in ("English", "dead bytes"):
+        frames = {length: frames_of(token_stream(tokenizer, kind, length), 8) for length in lengths}
+        seconds: dict[tuple[int, str], list[float]] = {}
+        for _ in range(rounds):
+            for name in ("floor", "our bytes", "our windows", "published windows", "DecodeStream"):
+                for length in lengths:
+                    if name not in OURS and kind != "English" and length > QUADRATIC_TOKENS:
+                        continue
+                    runs = max(1, lengths[-1] // length) if name in OURS else 1
+                    steps = [CONTENDERS[name](tokenizer) for _ in range(runs)]
+                    taken = sum(seconds_of(step, frames[length]) for step in steps)
+                    seconds.setdefault((length, name), []).append(taken / runs / length / 8 * 1e6)
         for length in lengths:
-            frames = frames_of(token_stream(tokenizer, kind, length), 8)
-            names = ["floor", "our bytes", "our windows"]
-            if kind == "English" or length <= QUADRATIC_TOKENS:
-                names += ["published windows", "DecodeStream"]
-            results[kind, length] = measure(tokenizer, frames, names, rounds)
+            results[kind, length] = {
+                name: statistics.median(taken)
+                for (of, name), taken in seconds.items()
+                if of == length
+            }
     return results
 
 
