@@ -1,0 +1,1 @@
+"""What keeps the notebooks and the package together."""
