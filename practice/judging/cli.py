@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 
 from . import commands, maintain
@@ -29,7 +30,13 @@ An exercise can be named by its ID, its number or the beginning of its ID.
 
 def run(arguments: Sequence[str]) -> int:
     """Runs a command; returns its exit status: 0 only where what was judged has passed."""
-    options = make_parser().parse_args(arguments)
+    parser, names = make_parser()
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in names:
+        near = get_close_matches(arguments[0], names, n=1)
+        help_text = f"Did you mean {near[0]}?" if near else f"There are {', '.join(names)}."
+        print(f"judge.py: there is no command {arguments[0]!r}. {help_text}", file=sys.stderr)
+        return 2
+    options = parser.parse_args(arguments)
     try:
         return int(options.run(options))
     except (ExerciseError, JudgeError, ProgressError, OSError) as error:
@@ -48,8 +55,8 @@ def command_name() -> str:
     return f"python {shown}"
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def make_parser() -> tuple[argparse.ArgumentParser, list[str]]:
+    """The parser, and the names of all commands."""
     parser = argparse.ArgumentParser(
         prog="judge.py",
         description="Judges the exercises of the course.",
@@ -88,7 +95,7 @@ def make_parser() -> argparse.ArgumentParser:
     grade.add_argument("--out", type=Path, help="folder for the results (default: FOLDER/results)")
     grade.add_argument("--jobs", type=int, default=0, help="processes (default: one a core)")
     grade.add_argument("--again", action="store_true", help="judge all anew")
-    return parser
+    return parser, list(several.choices)
 
 
 def _add_test(test: argparse.ArgumentParser) -> None:

@@ -121,6 +121,12 @@ def test_a_typo_is_told_the_nearest(command: Command, typed: str, told: str) -> 
     assert done.returncode == 2 and told in done.stderr and not done.stdout
 
 
+def test_a_mistyped_command_is_told_the_nearest(command: Command) -> None:
+    done = command("tets", "double")
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr == "judge.py: there is no command 'tets'. Did you mean test?\n"
+
+
 def test_formats(command: Command, tmp_path: Path) -> None:
     file = str(work_on(tmp_path, WRONG))
     as_json = command("test", "double", file, "--json")
