@@ -510,7 +510,10 @@ def run_tests(arguments: list[str]) -> int:
     """The whole test-suite, or what the arguments for pytest select."""
     trust_notebooks()
     os.environ.pop("TOKENIZERS_PARALLELISM", None)
-    return hand_over(["-m", "pytest", *arguments], HF_HUB_OFFLINE="1")
+    # All of it goes side by side. A file's tests stay together, as nbval needs it; four at the
+    # most, since each loads torch and the tokenizers.
+    side_by_side = ["-n", "auto", "--maxprocesses", "4", "--dist", "loadscope"]
+    return hand_over(["-m", "pytest", *(arguments or side_by_side)], HF_HUB_OFFLINE="1")
 
 
 def main(arguments: list[str]) -> int:

@@ -491,6 +491,13 @@ def test_arguments_after_test_go_to_pytest(
     assert course.read_stamp()["groups"] == {"dev"}
 
 
+def test_the_whole_suite_runs_side_by_side(course: Any, handed_over: Any) -> None:
+    assert course.main(["test"]) == 5
+    ((command, _),) = handed_over
+    assert command[:2] == ["-m", "pytest"]
+    assert "loadscope" in command, "nbval: a notebook's cells stay together, in their order"
+
+
 def test_lab_opens_the_first_notebook(course: Any, handed_over: Any) -> None:
     course.main(["--no-browser", "--port", "9999"])
     ((command, _),) = handed_over
