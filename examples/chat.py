@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from rich.console import Console
 
 from examples.client import Client, serve
-from examples.recorded import COMMAND, recording
+from examples.recorded import recorded_note
 from examples.smollm2 import NOT_INSTALLED, model_file
 from minisgl.core import SamplingParams
 from minisgl.message import UserReply, WireError
@@ -112,11 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     model = asked.model or ("smollm2" if model_file() else "recorded")
     if model == "recorded":
-        console.print(
-            ("" if asked.model else NOT_INSTALLED + "\n")
-            + "Whatever you ask, you now see a recorded reply of that model, to the prompt\n"
-            f"{recording()['prompt']!r} (`{COMMAND}` records it anew).\n"
-        )
+        console.print(recorded_note() + "\n")
     params = SamplingParams(
         temperature=asked.temperature, top_p=0.9, max_tokens=asked.max_tokens, stop=asked.stop
     )

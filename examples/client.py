@@ -26,9 +26,12 @@ from minisgl.tokenizer import TokenizerProcesses, launch
 
 from .model_scheduler import scheduler_process
 from .recorded import TOKENIZER as RECORDED_TOKENIZER
+from .recorded import recorded_note
 from .smollm2 import model_file
+from .tap import Tap, tapped
 
 Messages = str | list[dict[str, Any]]
+TOKENIZERS = {"smollm2": "smollm2", "recorded": RECORDED_TOKENIZER}
 WAIT_MS = 100
 
 
@@ -38,10 +41,17 @@ class Client:
     Args:
         running: the tokenizer processes.
         model: what answers: ``smollm2`` or ``recorded``.
+        tap: sees the tokens.
+
+    Attributes:
+        tokenizer: whose tokens they are, as `load_tokenizer`.
+        note: what a reader should know of the model; empty where it is the real one.
     """
 
-    def __init__(self, running: TokenizerProcesses, model: str) -> None:
-        self.model = model
+    def __init__(self, running: TokenizerProcesses, model: str, tap: Tap) -> None:
+        self.model, self.tokenizer = model, TOKENIZERS[model]
+        self.note = "" if model == "smollm2" else recorded_note()
+        self._tap = tap
         self._prompts = running.push_prompts()
         self._replies = running.pull_frontend()
         self._uids = itertools.count(1)
@@ -101,6 +111,10 @@ class Client:
                 self.abort(uid)
                 self._open.pop(uid, None)
 
+    def ids(self, uid: int) -> list[int]:
+        """The tokens of a reply until now."""
+        return list(self._tap.ids.get(uid, ()))
+
     def abort(self, uid: int) -> None:
         """Ends a request; its last reply, with the reason "abort", still comes."""
         with self._lock:
@@ -141,10 +155,11 @@ def serve(*, model: str | None = None, num_tokenizer: int = 0) -> Iterator[Clien
         RuntimeError: a process couldn't start; says why.
     """
     model = model or ("smollm2" if model_file() else "recorded")
-    tokenizer = RECORDED_TOKENIZER if model == "recorded" else model
+    tokenizer = TOKENIZERS.get(model, model)
     with ExitStack() as stack:
         running = stack.enter_context(launch(tokenizer, num_tokenizer=num_tokenizer))
-        stack.enter_context(scheduler_process(running, model, tokenizer))
-        client = Client(running, model)
+        seen_by_scheduler, tap = stack.enter_context(tapped(running))
+        stack.enter_context(scheduler_process(seen_by_scheduler, model, tokenizer))
+        client = Client(running, model, tap)
         stack.callback(client.stop)
         yield client

@@ -126,10 +126,10 @@ class Scheduler:
 def load_model(name: str) -> Model:
     """``smollm2``, or ``recorded``: a reply that was written down (`examples.recorded`)."""
     if name == "recorded":
-        from examples.recorded import RecordedModel
+        from .recorded import RecordedModel
 
         return RecordedModel()
-    from examples.smollm2 import NOT_INSTALLED, SmolLM2, model_file
+    from .smollm2 import NOT_INSTALLED, SmolLM2, model_file
 
     file = model_file()
     if name != "smollm2" or file is None:

@@ -14,6 +14,8 @@ from typing import Any
 from minisgl.core import SamplingParams
 from minisgl.utils import load_tokenizer
 
+from .smollm2 import NOT_INSTALLED, model_file
+
 FILE = Path(__file__).parent / "data" / "recorded_reply.json"
 COMMAND = "python -m examples.recorded"
 PROMPT = "Explain in three sentences why the sky is blue."
@@ -27,6 +29,15 @@ SECONDS_A_TOKEN = 0.05
 def recording() -> dict[str, Any]:
     """What is in the file: model, prompt, text, finish_reason, command."""
     return dict(json.loads(FILE.read_text(encoding="utf-8")))
+
+
+def recorded_note() -> str:
+    """What a reader has to know before they see the recorded reply."""
+    missing = "" if model_file() else NOT_INSTALLED + " "
+    return (
+        f"{missing}Whatever you ask, you now see a recorded reply of that model, to the prompt "
+        f"{recording()['prompt']!r} (`{COMMAND}` records it anew)."
+    )
 
 
 class RecordedModel:
@@ -50,7 +61,7 @@ class RecordedModel:
 
 def record() -> dict[str, Any]:
     """Lets the real model answer `PROMPT` through real processes; gives what is written down."""
-    from examples.client import serve
+    from .client import serve
 
     with serve(model="smollm2") as client:
         params = SamplingParams(max_tokens=MAX_TOKENS)
