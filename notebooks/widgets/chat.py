@@ -20,6 +20,7 @@ from minisgl.core import SamplingParams
 from minisgl.message import UserReply, WireError
 
 UPDATE_SECONDS = 0.05  # the page is drawn again so often at the most
+SETTLE_SECONDS = 0.2
 WAIT_SECONDS = 120.0
 FRAME = (
     "border: 1px solid var(--jp-border-color1, #888); border-radius: 6px; padding: 8px 12px; "
@@ -115,8 +116,8 @@ class ChatPanel(ipywidgets.VBox):
         self.below = ipywidgets.Output()
         with warnings.catch_warnings():  # the way without a warning sends on Tab too
             warnings.simplefilter("ignore", DeprecationWarning)
-            self.field.on_submit(lambda _: self._typed())
-        self.send_button.on_click(lambda _: self._typed())
+            self.field.on_submit(lambda _: self._soon())
+        self.send_button.on_click(lambda _: self._soon())
         self.stop_button.on_click(lambda _: self.stop())
         self.new_button.on_click(lambda _: self.new())
         row = [self.field, self.send_button, self.stop_button, self.new_button]
@@ -163,6 +164,10 @@ class ChatPanel(ipywidgets.VBox):
         """The tokens of the last answer."""
         return list(self.client.ids(self.answer.uid))
 
+    def _soon(self) -> None:
+        """The page holds letters back while the kernel is busy, but not the Enter after them."""
+        threading.Timer(SETTLE_SECONDS, self._typed).start()
+
     def _typed(self) -> None:
         text = self.field.value.strip()
         if text and not self.running:
@@ -200,7 +205,8 @@ class ChatPanel(ipywidgets.VBox):
         self.screen.value = self._conversation()
         self.stop_button.disabled = not self.running
         self.send_button.disabled = self.running
-        facts = escape(self.answer.facts()) if self.answer.pieces else KEYS
+        known = self.answer.pieces or self.answer.reason
+        facts = escape(self.answer.facts()) if known else KEYS
         self.status.value = f'<div role="status" style="{QUIET}">{facts}</div>'
 
     def _conversation(self) -> str:
