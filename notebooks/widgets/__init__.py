@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .batch_player import BatchPlayer
+    from .batch_tracing import batch_trace
     from .bytes_view import BytesView
     from .frame import Drawing
     from .latency_chart import LatencyChart
     from .live_player import live
     from .queue_diagram import QueueDiagram
     from .replaying import replay
-    from .tracing import batch_trace, trace
+    from .tracing import trace
     from .window_player import WindowPlayer
 
 __all__ = [
@@ -40,7 +41,7 @@ _PLACES = {
     "LatencyChart": "latency_chart",
     "QueueDiagram": "queue_diagram",
     "WindowPlayer": "window_player",
-    "batch_trace": "tracing",
+    "batch_trace": "batch_tracing",
     "live": "live_player",
     "replay": "replaying",
     "trace": "tracing",
