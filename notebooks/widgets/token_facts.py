@@ -7,6 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from minisgl.tokenizer import token_bytes
+from minisgl.tokenizer.detokenize import batch_decoder
 
 
 def tokenizer_of(manager: Any, tokenizer: Any) -> Any:
