@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .frame import Drawing, read_asset, table_html, table_text, visible_html, visible_text
@@ -56,7 +56,7 @@ class WindowPlayer(Drawing):
         super().__init__(
             kind="window-player",
             label=label,
-            static=table_html(headings, [_cells(line, visible_html) for line in lines[:rows]],
+            static=table_html(headings, [show_cells(line, visible_html) for line in lines[:rows]],
                               f"{title}.{more}") + _error_html(self.trace),
             text=text,
             data=data,
@@ -66,7 +66,7 @@ class WindowPlayer(Drawing):
 
     def _text(self, headings: Sequence[str], lines: list[list[Any]]) -> str:
         error = self.trace["error"]
-        text = table_text(headings, [_cells(line, visible_text) for line in lines[:MOST_ROWS]])
+        text = table_text(headings, [show_cells(line, visible_text) for line in lines[:MOST_ROWS]])
         if len(lines) > MOST_ROWS:
             text += f"\n… {len(lines) - MOST_ROWS} more tokens"
         return text + (f"\n{_error_text(error)}" if error else "")
@@ -163,7 +163,8 @@ def table_rows(trace: Trace, against: Trace | None) -> list[list[Any]]:
     return rows
 
 
-def _cells(line: list[Any], show: Any) -> list[str]:
+def show_cells(line: list[Any], show: Callable[[str], str]) -> list[str]:
+    """Cells of a table, with `show` for those that are texts of the run."""
     return [show(str(cell)) if isinstance(cell, Shown) else cell for cell in line]
 
 
