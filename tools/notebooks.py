@@ -26,6 +26,7 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 SECONDS_FOR_A_CELL = 120
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 @contextmanager
@@ -56,8 +57,21 @@ def execute(notebook: Any) -> Any:
         resources={"metadata": {"path": str(NOTEBOOKS)}},
     )
     client.execute()
+    leave_widgets_out(notebook)
     notebook.metadata = nbformat.from_dict(METADATA)
     return notebook
+
+
+def leave_widgets_out(notebook: Any) -> None:
+    """Drops the live half of a widget's output where there is a page to show in its place.
+
+    Without the kernel that made it, JupyterLab shows "model not found" for it and not the page.
+    """
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if WIDGET in data and "text/html" in data:
+                del data[WIDGET]
 
 
 def solve(notebook: Any) -> int:
