@@ -41,14 +41,14 @@ class Client:
     Args:
         running: the tokenizer processes.
         model: what answers: ``smollm2`` or ``recorded``.
-        tap: sees the tokens.
+        tap: sees the tokens; without one `ids` knows none.
 
     Attributes:
         tokenizer: whose tokens they are, as `load_tokenizer`.
         note: what a reader should know of the model; empty where it is the real one.
     """
 
-    def __init__(self, running: TokenizerProcesses, model: str, tap: Tap) -> None:
+    def __init__(self, running: TokenizerProcesses, model: str, tap: Tap | None = None) -> None:
         self.model, self.tokenizer = model, TOKENIZERS[model]
         self.note = "" if model == "smollm2" else recorded_note()
         self._tap = tap
@@ -66,7 +66,10 @@ class Client:
 
         Raises:
             WireError: it can't be sent; says why.
+            RuntimeError: `stop` was called before.
         """
+        if self._closing.is_set():
+            raise RuntimeError("this client was stopped: start the model again")
         uid = next(self._uids)
         self._open[uid] = queue.SimpleQueue()
         try:
@@ -113,7 +116,7 @@ class Client:
 
     def ids(self, uid: int) -> list[int]:
         """The tokens of a reply until now."""
-        return list(self._tap.ids.get(uid, ()))
+        return list(self._tap.ids.get(uid, ())) if self._tap else []
 
     def abort(self, uid: int) -> None:
         """Ends a request; its last reply, with the reason "abort", still comes."""

@@ -188,7 +188,7 @@ class ChatPanel(ipywidgets.VBox):
                 if time.perf_counter() - drawn > UPDATE_SECONDS:
                     self._draw()
                     drawn = time.perf_counter()
-        except (WireError, TimeoutError) as error:
+        except (RuntimeError, TimeoutError, WireError) as error:  # told, not raised in a thread
             answer.reason, answer.error = "error", str(error)
         self.messages.append({"role": "assistant", "content": answer.text})
         self.running = False
