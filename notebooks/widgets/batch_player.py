@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from .batch_tracing import Trace
@@ -39,7 +40,7 @@ class BatchPlayer(Drawing):
                 kind="batch-player",
                 label=f"Call by call: {shown}",
                 static=table_html(HEADINGS, cells, f"{shown}.{more}")
-                + (f'<p style="margin: 4px 0">{visible_html(told)}</p>' if told else ""),
+                + (f'<p style="margin: 4px 0">{escape(told)}</p>' if told else ""),
                 text="\n".join(part for part in (shown, text, told) if part),
                 data=_data(batch_trace, shown),
                 style=read_asset("player.css") + read_asset("batch.css"),

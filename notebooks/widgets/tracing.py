@@ -51,54 +51,80 @@ def trace(
     Raises:
         TypeError: `manager` is of neither kind, or no tokenizer is to be had.
     """
-    tokenizer = tokenizer_of(manager, tokenizer)
-    if not hasattr(manager, "detokenize") and not hasattr(manager, "push"):
-        raise TypeError(
-            f"{type(manager).__name__} has neither detokenize() nor push(): nothing to trace"
-        )
-    ids = ids_of(tokenizer, source)
-    run = _Run(manager, tokenizer)
-    for place, token in enumerate(ids):
-        if not run.step(place, token, last=finished and place == len(ids) - 1):
-            break
-    run.settle()
-    return {
-        "version": VERSION,
-        "name": name or type(manager).__name__,
-        "tokenizer": name_of(tokenizer),
-        "kind": run.kind,
-        "ids": ids,
-        "tokens": [token_facts(tokenizer, token) for token in ids],
-        "steps": run.steps,
-        "error": run.error,
-    }
+    run = Run(manager, source, tokenizer, name)
+    run.go(finished)
+    return run.result()
 
 
-class _Run:
-    """One reply on its way through a detokenizer."""
+class Run:
+    """One reply on its way through a detokenizer; arguments as `trace`.
 
-    def __init__(self, manager: Any, tokenizer: Any) -> None:
+    Attributes:
+        steps: those that are done.
+        error: what ended it early, or None.
+    """
+
+    def __init__(
+        self,
+        manager: Any,
+        source: str | Sequence[int],
+        tokenizer: Any = None,
+        name: str | None = None,
+    ) -> None:
+        if not hasattr(manager, "detokenize") and not hasattr(manager, "push"):
+            kind = type(manager).__name__
+            raise TypeError(f"{kind} has neither detokenize() nor push(): nothing can be traced")
         self.manager = manager
-        self.decode = decoder_of(tokenizer, isinstance(manager, BaseDetokenizeManager))
+        self.tokenizer = tokenizer_of(manager, tokenizer)
+        self.name = name or type(manager).__name__
+        self.decode = decoder_of(self.tokenizer, isinstance(manager, BaseDetokenizeManager))
         self.uid = free_uid(manager)
         self.reader = StateReader(manager, self.uid)
         self.kind = "calls"
+        self.source = ids_of(self.tokenizer, source)
         self.steps: list[dict[str, Any]] = []
         self.error: dict[str, Any] | None = None
         self.ids: list[int] = []  # that the reply holds
         self.output = ""
+        self._before = self.reader.look()
+
+    def go(self, finished: bool = True) -> None:
+        """Feeds all tokens, or those before the class fails."""
+        for place, token in enumerate(self.source):
+            if not self.step(place, token, last=finished and place == len(self.source) - 1):
+                break
+
+    def result(self) -> Trace:
+        """The trace as it is now."""
+        return {
+            "version": VERSION,
+            "name": self.name,
+            "tokenizer": name_of(self.tokenizer),
+            "kind": self.kind,
+            "ids": self.source,
+            "tokens": [token_facts(self.tokenizer, token) for token in self.source],
+            "steps": self._settled(),
+            "error": self.error,
+        }
+
+    def fail(self, message: str, line: str | None = None) -> None:
+        """Ends the run at the token that it is at, also from another thread."""
+        place = len(self.steps) // 2
+        if self.error is not None or place >= len(self.source):
+            return
+        ids = [*self.ids, self.source[place]]
+        self._note("arrives", place, ids, self._before, self.output, "")
+        self.error = {"step": len(self.steps), "message": message, "line": line}
+        self._note("failed", place, ids, self.reader.look(), self.output, "")
 
     def step(self, place: int, token: int, last: bool) -> bool:
         """Two steps for a token; False where the class failed."""
-        before = self.reader.look()
+        before = self._before = self.reader.look()
         output, ids = self.output, [*self.ids, token]
         try:
             sent = self._feed(token, last)
         except (Exception, SystemExit) as error:
-            self._note("arrives", place, ids, before, output, "")
-            message, line = error_facts(error, self.manager)
-            self.error = {"step": len(self.steps), "message": message, "line": line}
-            self._note("failed", place, ids, self.reader.look(), output, "")
+            self.fail(*error_facts(error, self.manager))
             return False
         after = self.reader.look()
         kept = after["ids"]
@@ -143,12 +169,13 @@ class _Run:
             }
         )
 
-    def settle(self) -> None:
-        """Takes windows away where the class turned out to have none."""
+    def _settled(self) -> list[dict[str, Any]]:
+        """The steps, without windows where the class turned out to have none."""
         for step in self.steps if self.kind != "windows" else []:
             step.update(surr_text="", read_text="", new_text="")
             if self.kind == "calls" or isinstance(step["pending"], list):
                 step["pending"] = "" if self.kind == "bytes" else []
+        return self.steps
 
 
 def first_difference(ours: Trace, theirs: Trace) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from html import escape
 from typing import Any
 
 from .frame import Drawing, read_asset, table_html, table_text, visible_html, visible_text
@@ -176,4 +177,4 @@ def _error_text(error: dict[str, Any]) -> str:
 def _error_html(trace: Trace) -> str:
     if not trace["error"]:
         return ""
-    return f'<p style="margin: 4px 0">{visible_html(_error_text(trace["error"]))}</p>'
+    return f'<p style="margin: 4px 0">{escape(_error_text(trace["error"]))}</p>'
