@@ -85,7 +85,7 @@ class Judge:
         try:
             process.wait(timeout=1)
         except subprocess.TimeoutExpired:
-            _end_with_children(process)
+            end_with_children(process)
 
     def _ask(self, request: Request, exercise: Exercise) -> Answer | None:
         """The answer, or None where the warm process died or doesn't answer."""
@@ -100,12 +100,12 @@ class Judge:
             line = b""
         except BaseException:  # Ctrl-C: the answer to this would be taken for that to the next
             self._process = None
-            _end_with_children(process)
+            end_with_children(process)
             raise
         if line:
             return msgspec.json.decode(line, type=Answer)
         self._process = None
-        _end_with_children(process)
+        end_with_children(process)
         return None
 
     def _start(self) -> subprocess.Popen[bytes]:
@@ -168,7 +168,8 @@ def _copy_lines(pipe: IO[bytes], lines: queue.Queue[bytes]) -> None:
     lines.put(b"")
 
 
-def _end_with_children(process: subprocess.Popen[bytes]) -> None:
+def end_with_children(process: subprocess.Popen[bytes]) -> None:
+    """Ends a process and all that it started."""
     import psutil
 
     with contextlib.suppress(psutil.Error):

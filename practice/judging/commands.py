@@ -30,7 +30,7 @@ from .progress import (
     now,
     save_progress,
 )
-from .replay import replay_table
+from .replay import drawing_of, replay_table, show_page, write_page
 from .terminal import draw, make_console, show
 from .verdict import Verdict, to_json
 
@@ -156,9 +156,12 @@ def replay(options: Namespace) -> int:
     show(console, replay_table(case.stream))
     if case.expected is not None:
         console.print(Text(f"expected  {case.expected}\ngot       {case.got}"))
-    console.print(
-        f'\nIn a notebook: import practice; practice.replay("{exercise.id}")', style="dim"
-    )
+    drawing = drawing_of(exercise, case.stream)
+    if drawing is not None:
+        path = write_page(exercise, drawing)
+        print(f"\nYour run beside the reference, step by step: {shown_path(path)}")
+        if not options.no_browser:
+            show_page(path)
     return 0
 
 

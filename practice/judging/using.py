@@ -18,7 +18,7 @@ from .find import find_exercise, known_exercises
 from .notebook import Shown
 from .paths import shown_path
 from .progress import load_progress
-from .replay import stream_rows
+from .replay import can_be_played, drawing_of, stream_rows
 from .visible import visible, visible_text
 
 PLACES = ("minisgl.tokenizer", "minisgl.message", "minisgl.utils", "minisgl.core")
@@ -66,25 +66,20 @@ def _load(path: Path, name: str) -> ModuleType:
 
 
 def replay_exercise(name: str) -> Any:
-    """See `practice.replay`. The widget is `notebooks.widgets.replay(stream)` where it is there."""
+    """See `practice.replay`."""
     exercise = find_exercise(name, known_exercises())
     case = workspace.kept_failure(exercise)
     if case is None or case.stream is None:
         text = f"No failing input is kept for {exercise.id}: judge it first."
         return Shown(f"<p>{escape(text)}</p>", text)
     stream = case.stream
-    if isinstance(stream.get("ids"), list) and isinstance(stream.get("tokenizer"), str):
-        widget = _widget()
-        return widget(stream) if widget is not None else _stream_table(stream)
+    drawing = drawing_of(exercise, stream)
+    if drawing is not None:
+        return drawing
+    if can_be_played(stream):
+        return _stream_table(stream)
     lines = [f"{part} = {visible(value)}" for part, value in stream.items()]
     return Shown(f"<pre>{escape(chr(10).join(lines))}</pre>", "\n".join(lines))
-
-
-def _widget() -> Any:
-    try:
-        return getattr(importlib.import_module("notebooks.widgets"), "replay", None)
-    except ImportError:
-        return None
 
 
 def _stream_table(stream: dict[str, Any]) -> Shown:
