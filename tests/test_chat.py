@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from examples import chat
-from examples.recorded import recording
+from examples.recorded import recordings
 from examples.smollm2 import NOT_INSTALLED
 
 ROOT = Path(__file__).parents[1]
@@ -32,8 +32,8 @@ def test_through_a_pipe():
     )
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
-    assert "you now see a recorded reply" in result.stdout
-    assert recording()["text"] in result.stdout
+    assert "What you see now are replies that were recorded" in result.stdout
+    assert recordings()[0]["text"] in result.stdout
     assert "stop · 55 tokens" in result.stdout
     assert "A new conversation." in result.stdout
     assert result.stdout.count(chat.HELP) == 2

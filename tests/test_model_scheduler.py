@@ -14,7 +14,7 @@ import torch
 
 from examples.client import serve
 from examples.model_scheduler import NO_TOKEN, Scheduler, scheduler_process
-from examples.recorded import recording
+from examples.recorded import recordings
 from examples.smollm2 import SmolLM2, model_file, pick
 from minisgl.core import SamplingParams
 from minisgl.message import (
@@ -137,7 +137,7 @@ def text_of(replies):
 def test_recorded_reply_through_real_processes():
     with serve(model="recorded") as client:
         replies = list(client.stream("anything", timeout=WAIT))
-        assert text_of(replies) == recording()["text"]
+        assert text_of(replies) == recordings()[0]["text"]
         assert replies[-1].finish_reason == "stop"
         short = list(client.stream("anything", SamplingParams(max_tokens=3), timeout=WAIT))
         assert len(short) == 3 and short[-1].finish_reason == "length"
@@ -145,6 +145,8 @@ def test_recorded_reply_through_real_processes():
         assert error.finish_reason == "error"
         with pytest.raises(WireError, match="Unicode"):
             client.ask("a\ud800")
+        told = text_of(client.stream(chat(FLAMINGO), timeout=WAIT))
+        assert set(told) == {"🦩"}
         again = list(client.stream("anything", SamplingParams(max_tokens=2), timeout=WAIT))
         assert len(again) == 2
 

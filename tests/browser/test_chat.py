@@ -43,7 +43,7 @@ def test_chat_with_the_keyboard(tmp_path: Path) -> None:
         run_cell(page, cells.nth(1))
         log = page.get_by_role("log", name="A chat")
         expect(log).to_contain_text("Nothing said yet.", timeout=WAIT_MS)
-        expect(log).to_contain_text("you now see a recorded reply")
+        expect(log).to_contain_text("replies that were recorded from that model")
         field = page.get_by_label("You:")
         stop = page.get_by_role("button", name="Stop")
         expect(stop).to_be_disabled()
