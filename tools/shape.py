@@ -32,7 +32,11 @@ WIDGETS = re.compile(
 
 @dataclass(frozen=True)
 class Shape:
-    """The measures of style.md: lines and words without the exercises' cells."""
+    """The measures of style.md.
+
+    Lines a cell: without the exercises' cells, whose starters are given. Words a line: prose that
+    is read on the way, without folded answers, pictures and tables, for each line of any code.
+    """
 
     cells: int
     mean_lines: float
@@ -50,14 +54,14 @@ def shape_of(notebook: Any) -> Shape:
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     lines = [len(c.source.splitlines()) for c in code if "exercise" not in c.metadata]
     prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    prose = re.sub(r"```.*?```", " ", prose, flags=re.DOTALL)
-    words = len(re.sub(r"<[^>]+>", " ", prose).split())
+    prose = re.sub(r"```.*?```|<details>.*?</details>", " ", prose, flags=re.DOTALL)
+    prose = re.sub(r"^\|.*$", " ", prose, flags=re.MULTILINE)
     return Shape(
         cells=len(notebook.cells),
         mean_lines=statistics.mean(lines),
         median_lines=statistics.median(lines),
         max_lines=max(lines),
-        words_per_line=words / sum(lines),
+        words_per_line=len(prose.split()) / sum(len(c.source.splitlines()) for c in code),
         first_typing=first_typing(notebook),
         widgets=sum(len(WIDGETS.findall(cell.source)) for cell in code),
         code_cells=len(code),
