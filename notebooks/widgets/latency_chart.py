@@ -95,6 +95,9 @@ def _row_html(label: str, row: list[int], highest: int) -> str:
     left = f"{CELL}text-align: left; font-weight: normal"
     return (
         f'<tr><th scope="row" style="{left}">{escape(label)}</th>'
-        + "".join(f'<td style="{CELL}vertical-align: bottom">{cell}</td>' for cell in cells)
+        + "".join(
+            f'<td style="{CELL}text-align: left; vertical-align: bottom">{cell}</td>'
+            for cell in cells
+        )
         + "</tr>"
     )
