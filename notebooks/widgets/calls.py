@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Mapping
 from typing import Any
 
-from .state_reader import plain_int
+from .state_reader import attribute_of, plain_int
 
 _UIDS = itertools.count()  # a manager may refuse a uid that has ended
 
@@ -24,7 +24,7 @@ def free_uid(manager: Any) -> int:
 
 def running_uids(manager: Any) -> list[int]:
     """The keys of ``decode_map``, where it is there."""
-    states = getattr(manager, "decode_map", None)
+    states = attribute_of(manager, "decode_map")
     return [plain_int(uid) or 0 for uid in states] if isinstance(states, Mapping) else []
 
 

@@ -29,15 +29,15 @@ class StateReader:
         """The offsets, ``ids`` and ``pending`` bytes, each None where there is none; ``ended``."""
         ended = False
         if not self.by_push:
-            states = _attribute(self._manager, "decode_map")
+            states = attribute_of(self._manager, "decode_map")
             found = states.get(self._uid) if isinstance(states, Mapping) else None
             ended = found is None and isinstance(states, Mapping)
             self._state = found if found is not None else self._state
         state = self._state
-        ids = next((_attribute(state, name) for name in IDS if _attribute(state, name)), [])
-        pending = _attribute(state, "pending")
+        ids = next((attribute_of(state, name) for name in IDS if attribute_of(state, name)), [])
+        pending = attribute_of(state, "pending")
         return {
-            **{name: plain_int(_attribute(state, name)) for name in OFFSETS},
+            **{name: plain_int(attribute_of(state, name)) for name in OFFSETS},
             "ids": plain_ids(ids),
             "pending": bytes(pending) if isinstance(pending, bytes | bytearray) else None,
             "ended": ended,
@@ -67,7 +67,7 @@ def plain_ids(value: Any) -> list[int] | None:
     return None if None in ids else [token for token in ids if token is not None]
 
 
-def _attribute(thing: Any, name: str) -> Any:
+def attribute_of(thing: Any, name: str) -> Any:
     """An attribute, or an item where the state is a dict; None where there is none."""
     if isinstance(thing, Mapping):
         return thing.get(name)
