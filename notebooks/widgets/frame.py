@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -17,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-CELL = "border: 1px solid rgba(128, 128, 128, 0.45); padding: 3px 8px; vertical-align: top; "
+CELL = "border:1px solid #8888;padding:3px 8px;text-align:left"
 SIGNS = {" ": "␣", "\n": "⏎", "\r": "␍", "\t": "⇥"}
 JOINERS = "\u200c\u200d"  # stay as they are between two characters: an emoji, a Persian word
+ESCAPED = re.compile("[<>&\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ud800-\udfff]")
 REPLACEMENT = "\ufffd"
 DOTTED_CIRCLE = "\u25cc"
 
@@ -105,26 +107,25 @@ def read_asset(name: str) -> str:
 
 def script_json(data: Any) -> str:
     """JSON that may stand within a script: nothing in it ends the element or begins a comment."""
-    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def table_html(
     headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "", mono: bool = True
 ) -> str:
     """A table with inline styles. Headings and caption are text, cells are HTML already."""
-    font = "font-family: monospace; " if mono else ""
-    left = f"{CELL}text-align: left"
-    head = "".join(f'<th scope="col" style="{left}">{escape(text)}</th>' for text in headings)
+    font = "; font-family: monospace" if mono else ""
+    head = "".join(f'<th scope="col" style="{CELL}">{escape(text)}</th>' for text in headings)
     body = "".join(
-        "<tr>" + "".join(f'<td style="{left}; {font}">{cell}</td>' for cell in row) + "</tr>"
+        "<tr>" + "".join(f'<td style="{CELL}">{cell}</td>' for cell in row) + "</tr>"
         for row in rows
     )
     title = f'<caption style="text-align: left; padding: 4px 0">{escape(caption)}</caption>'
     return (
         '<div class="msw-scroll" style="overflow-x: auto" tabindex="0" role="region" '
         f'aria-label="{escape(caption or "table")}">'
-        '<table class="msw-table" style="border-collapse: collapse; margin: 4px 0">'
+        f'<table class="msw-table" style="border-collapse: collapse; margin: 4px 0{font}">'
         f"{title if caption else ''}<thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table></div>"
     )
@@ -197,7 +198,7 @@ def visible_html(text: str) -> str:
         else f'<span class="msw-{kind}" style="{INLINE[kind]}">{escape(part)}</span>'
         for kind, part in text_parts(text)
     )
-    return f'<bdi style="white-space: pre-wrap; overflow-wrap: anywhere">{shown}</bdi>'
+    return f"<bdi>{shown}</bdi>"
 
 
 def visible_text(text: str) -> str:

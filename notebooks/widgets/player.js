@@ -70,6 +70,7 @@ const { body, go, forward, pause } = stepper({
 body.append(say, stage, facts);
 if (predict) body.append(form);
 body.append(reader);
+if (data.left) body.append(el("p", "msw-label", `The first ${tokens.length} of ${tokens.length + data.left} tokens.`));
 
 function drawStage(now) {
   const [, token, surr, read] = now, end = token + 1;

@@ -12,7 +12,7 @@ from .tracing import Trace, first_difference
 LARGEST_HTML = 95_000
 MOST_TOKENS = 300
 MOST_ROWS = 60
-LONGEST = 200
+LONGEST = 80
 """Characters of one decode that are drawn; a naive class decodes the whole reply at every token."""
 
 
@@ -39,14 +39,14 @@ class WindowPlayer(Drawing):
             raise ValueError("the two runs have different tokens: trace both with the same ids")
         self.trace, self.against = trace, against
         shown = title if title is not None else default_title(trace, against)
-        data = player_data(trace, against, predict, shown)
         label = f"Token by token: {shown}"
-        rows = min(MOST_ROWS, len(trace["tokens"]))
+        most = min(MOST_TOKENS, len(trace["tokens"]))
+        rows = min(MOST_ROWS, most)
         while True:
-            self._fill(data, label, rows, shown)
+            self._fill(player_data(trace, against, predict, shown, most), label, rows, shown)
             if len(self.html.encode("utf-8")) <= LARGEST_HTML or not rows:
                 break
-            rows //= 2
+            rows, most = rows // 2, max(most * 2 // 3, 1)
 
     def _fill(self, data: Any, label: str, rows: int, title: str) -> None:
         lines = table_rows(self.trace, self.against)
@@ -89,21 +89,24 @@ def default_title(trace: Trace, against: Trace | None) -> str:
     )
 
 
-def player_data(trace: Trace, against: Trace | None, predict: bool, title: str) -> dict[str, Any]:
-    """What player.js gets: steps as rows, each text once in a pool."""
+def player_data(
+    trace: Trace, against: Trace | None, predict: bool, title: str, most: int
+) -> dict[str, Any]:
+    """What player.js gets of the first `most` tokens: steps as rows, each text once in a pool."""
     pool: dict[str, int] = {}
-    steps = [_step_row(step, pool) for step in trace["steps"] if step["token"] < MOST_TOKENS]
-    tokens = [[t["id"], t["bytes"], t["alone"]] for t in trace["tokens"][:MOST_TOKENS]]
+    steps = [_step_row(step, pool) for step in trace["steps"] if step["token"] < most]
+    tokens = [[t["id"], t["bytes"], t["alone"]] for t in trace["tokens"][:most]]
     part = first_difference(trace, against) if against is not None else None
     data = {
         "title": title,
+        "left": len(trace["tokens"]) - len(tokens),
         "kind": trace["kind"],
         "tokens": tokens,
         "steps": steps,
         "error": trace["error"],
         "predict": predict,
         "part": part if part is not None and part < len(steps) else None,
-        "against": _against(against, pool) if against is not None else None,
+        "against": _against(against, pool, most) if against is not None else None,
     }
     return {**data, "pool": list(pool)}
 
@@ -124,10 +127,10 @@ def _clip(surr: str, read: str) -> tuple[str, str]:
     return f"…{surr[cut:]}" if surr else surr, f"…{read[cut:]}"
 
 
-def _against(trace: Trace, pool: dict[str, int]) -> dict[str, Any]:
+def _against(trace: Trace, pool: dict[str, int], most: int) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     for step in trace["steps"]:
-        if step["phase"] != "arrives" and step["token"] < MOST_TOKENS:
+        if step["phase"] != "arrives" and step["token"] < most:
             row = _step_row(step, pool)
             rows[str(step["token"])] = [*row[:7], None if step["phase"] == "failed" else row[7]]
     return {"name": trace["name"], "tokens": rows}
