@@ -179,10 +179,12 @@ def check(console: Console, run: bool = True) -> int:
     wrong: list[str] = []
     tree = Tree()
     before: dict[str, str] = {}
+    last = 0
     appendix = list(pieces_of(APPENDIX))
     for lesson in lessons():
         number = number_of(lesson)
-        given = [piece for piece in appendix if piece.lesson == number]
+        given = [piece for piece in appendix if last < piece.lesson <= number]
+        last = number
         try:
             for piece in [*given, *pieces_of(lesson)]:
                 tree.add(piece)
