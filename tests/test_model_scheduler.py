@@ -8,11 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 import torch
 
 from examples.client import serve
+from examples.gguf_file import GGUFFile
 from examples.model_scheduler import NO_TOKEN, Scheduler, scheduler_process
 from examples.recorded import recordings
 from examples.smollm2 import SmolLM2, model_file, pick
@@ -275,3 +277,26 @@ def test_model_goes_on_with_its_cache_as_without():
     with torch.inference_mode():
         logits = smollm2.model(torch.tensor([prompt + reply], device=smollm2.device)).logits[0]
     assert logits[len(prompt) - 1 : -1].argmax(dim=-1).tolist() == reply
+
+
+@pytest.mark.slow
+@needs_model
+def test_weights_are_those_that_the_package_gguf_reads():
+    gguf = pytest.importorskip("gguf", reason="the package gguf is not installed")
+    reader, ours = gguf.GGUFReader(model_file()), GGUFFile(model_file())
+    weights = dict(ours.weights())
+    assert set(weights) == {tensor.name for tensor in reader.tensors}
+    for tensor in reader.tensors:
+        assert np.array_equal(
+            gguf.dequantize(tensor.data, tensor.tensor_type), weights[tensor.name]
+        )
+    for key, value in ours.fields.items():
+        if key.startswith("llama."):
+            assert reader.fields[key].contents() == value
+
+
+def test_another_file_is_refused(tmp_path):
+    path = tmp_path / "model.gguf"
+    path.write_bytes(b"PK" + bytes(100))
+    with pytest.raises(ValueError, match="no GGUF file"):
+        GGUFFile(path)
