@@ -21,6 +21,7 @@ CELLS = (
     "stack.close()",
 )
 END = "natural world."
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 
 
 def write_notebook(path: Path) -> None:
@@ -33,6 +34,7 @@ def write_notebook(path: Path) -> None:
 
 
 def test_chat_with_the_keyboard(tmp_path: Path) -> None:
+    from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import expect
 
     write_notebook(tmp_path / "chat.ipynb")
@@ -68,6 +70,9 @@ def test_chat_with_the_keyboard(tmp_path: Path) -> None:
         expect(log).to_contain_text(END, timeout=WAIT_MS)
         expect(status).to_contain_text("55 tokens")
         page.screenshot(path=artifacts(tmp_path) / "chat-in-jupyterlab.png")
+        panel = ".jp-CodeCell:nth-of-type(2) .jp-OutputArea-output"
+        found = Axe().run(page, context=panel, options=RULES).response["violations"]
+        assert [f"{rule['id']}: {rule['help']}" for rule in found] == []
         run_cell(page, cells.nth(2))
         output = cells.nth(2).locator(".jp-OutputArea-output")
         roles = ["user", "assistant"] * 2
