@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .batch_tracing import batch_trace
     from .bytes_view import BytesView
     from .frame import Drawing
+    from .held_tail import HeldTail
     from .latency_chart import LatencyChart
     from .live_player import live
     from .queue_diagram import QueueDiagram
@@ -25,6 +26,7 @@ __all__ = [
     "BatchPlayer",
     "BytesView",
     "Drawing",
+    "HeldTail",
     "LatencyChart",
     "QueueDiagram",
     "WindowPlayer",
@@ -38,6 +40,7 @@ _PLACES = {
     "BatchPlayer": "batch_player",
     "BytesView": "bytes_view",
     "Drawing": "frame",
+    "HeldTail": "held_tail",
     "LatencyChart": "latency_chart",
     "QueueDiagram": "queue_diagram",
     "WindowPlayer": "window_player",
