@@ -11,6 +11,7 @@ from __future__ import annotations
 import socket
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -69,7 +70,11 @@ def _close(queue: Any) -> None:
     queue.socket.close()
     queue._context.term()
     if bound.startswith("ipc://"):  # libzmq leaves the file behind
-        Path(bound.removeprefix("ipc://").rstrip("\0")).unlink(missing_ok=True)
+        path = Path(bound.removeprefix("ipc://").rstrip("\0"))
+        path.unlink(missing_ok=True)
+        if path.parent.name.startswith(SOCKET_FOLDER_PREFIX):
+            with suppress(OSError):  # another queue's file is in it
+                path.parent.rmdir()
 
 
 class ZmqPushQueue(Generic[T]):
