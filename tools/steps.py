@@ -191,7 +191,7 @@ def check(console: Console, run: bool = True) -> int:
         except (CellError, SyntaxError) as error:
             wrong.append(str(error))
         files = tree.files()
-        if files != before:
+        if number > 0:
             show_tree(console, lesson.stem, files, before, {piece.path for piece in given})
         before = files
         if run and number > 0 and (fault := run_main(lesson, files)) is not None:
