@@ -16,7 +16,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools.cells import APPENDIX, PACKAGE, ROOT
-from tools.notebooks import METADATA
+from tools.run_notebooks import METADATA
 
 GIVEN_FROM = {"__init__.py": 1, "core.py": 1, "message": 1, "utils": 1}
 """Path or folder → the lesson in whose tree it stands before the lessons have built it."""

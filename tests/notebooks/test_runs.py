@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tools.cells import lessons, read_notebook
-from tools.notebooks import execute, fresh_workspace, solve
+from tools.run_notebooks import execute, fresh_workspace, solve
 
 LESSONS = lessons()
 

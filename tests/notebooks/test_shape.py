@@ -10,7 +10,7 @@ import nbformat
 import pytest
 
 from tools.cells import APPENDIX, NOTEBOOKS, ROOT, lessons, number_of, read_notebook
-from tools.notebooks import METADATA
+from tools.run_notebooks import METADATA
 from tools.shape import (
     LARGEST_OUTPUT,
     is_ignored,

@@ -1,4 +1,4 @@
-"""``python tools/notebooks.py run [NAME…]``: runs notebooks top to bottom and keeps their outputs.
+"""``python tools/run_notebooks.py [NAME…]``: runs notebooks top to bottom and keeps their outputs.
 
 Each in a fresh kernel, with nothing solved, and without what would differ on another machine.
 """
@@ -88,8 +88,7 @@ def solve(notebook: Any) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python tools/notebooks.py", description=__doc__)
-    parser.add_argument("command", choices=["run"])
+    parser = argparse.ArgumentParser(prog="python tools/run_notebooks.py", description=__doc__)
     parser.add_argument("names", nargs="*", help="03, or 03_the_moving_window; all without one")
     asked = parser.parse_args(arguments)
     for path in lessons():
