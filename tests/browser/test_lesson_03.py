@@ -85,7 +85,7 @@ def test_the_lesson_from_a_fresh_start(lab: tuple[Any, str], tmp_path: Path) -> 
     printed = page.locator(".jp-OutputArea-output", has_text="TRACE")
     run_all(page, printed)
     expect(printed).to_have_count(1, timeout=WAIT_MS)
-    steps = json.loads(printed.inner_text().removeprefix("TRACE"))
+    steps = json.loads(printed.text_content().removeprefix("TRACE"))
 
     player = page.locator(".jp-Notebook .msw-window-player").first
     player.scroll_into_view_if_needed()
@@ -164,6 +164,6 @@ def test_untrusted(lab: tuple[Any, str], tmp_path: Path) -> None:
     cell.scroll_into_view_if_needed()
     rows = cell.locator(".jp-OutputArea table tr:has(td)")
     expect(rows).to_have_count(14, timeout=WAIT_MS)
-    assert "鱻" in rows.nth(1).inner_text()
+    expect(rows.nth(1)).to_contain_text("鱻")
     assert cell.get_by_role("button", name="Play").count() == 0
     page.screenshot(path=artifacts(tmp_path) / "lesson-03-untrusted.png")
