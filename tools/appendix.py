@@ -18,8 +18,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tools.cells import APPENDIX, PACKAGE, ROOT
 from tools.run_notebooks import METADATA
 
-GIVEN_FROM = {"__init__.py": 1, "core.py": 1, "message": 1, "utils": 1}
-"""Path or folder → the lesson in whose tree it stands before the lessons have built it."""
+GIVEN_FROM = {
+    "__init__.py": 1,
+    "core.py": 1,
+    "message": 1,
+    "utils": 1,
+    "tokenizer/byte_detokenize.py": 10,
+    "tokenizer/detokenize.py": 9,
+    "tokenizer/manager.py": 9,
+    "tokenizer/segments.py": 9,
+    "tokenizer/stop.py": 9,
+    "tokenizer/token_bytes.py": 9,
+    "tokenizer/tokenize.py": 9,
+    "tokenizer": 11,
+}
+"""Path or folder → the lesson from which the file stands in the tree as the package has it: before
+that the lessons build first forms of it, or don't need it."""
 
 ROOMS = ("core.py", "message", "utils", "tokenizer")
 
@@ -50,7 +64,7 @@ def appendix() -> nbformat.NotebookNode:
         cell = new_markdown_cell(f"## {path}\n\n{about}\n\n~~~~python\n{text}~~~~")
         cell.id = path.removesuffix(".py").replace("/", "-").replace("_", "-").strip("-")
         cell.metadata["minisgl"] = path
-        cell.metadata["lesson"] = GIVEN_FROM.get(path, GIVEN_FROM.get(path.split("/")[0], 99))
+        cell.metadata["lesson"] = GIVEN_FROM.get(path) or GIVEN_FROM[path.split("/")[0]]
         cells.append(cell)
     return new_notebook(cells=cells, metadata=METADATA, nbformat_minor=5)
 

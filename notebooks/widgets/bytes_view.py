@@ -41,7 +41,9 @@ class BytesView(Drawing):
         self.characters, self.tokens = characters, tokens
         caption = title if title is not None else f"{visible_text(text)} in bytes and tokens"
         lines = break_lines(len(data), characters, tokens)
-        tables = "".join(_line_html(data, characters, tokens, start, end) for start, end in lines)
+        tables = "".join(
+            _line_html(data, characters, tokens, start, end, caption) for start, end in lines
+        )
         cut = sum(len(parts) > 1 for _, parts in spelled_by(characters, tokens))
         told = (
             f"{len(characters)} characters, {len(data)} bytes, {len(tokens)} tokens; "
@@ -101,7 +103,9 @@ def break_lines(length: int, characters: list[Run], tokens: list[Run]) -> list[t
     return lines
 
 
-def _line_html(data: bytes, characters: list[Run], tokens: list[Run], start: int, end: int) -> str:
+def _line_html(
+    data: bytes, characters: list[Run], tokens: list[Run], start: int, end: int, caption: str
+) -> str:
     cut = {char.start for char, parts in spelled_by(characters, tokens) if len(parts) > 1}
 
     def cells(runs: list[Run], extra: str) -> str:
@@ -127,7 +131,8 @@ def _line_html(data: bytes, characters: list[Run], tokens: list[Run], start: int
     ]
     body = "".join(f'<tr><th scope="row" style="{HEAD}">{n}</th>{row}</tr>' for n, row in rows)
     return (
-        '<div style="overflow-x: auto" tabindex="0" role="region" aria-label="bytes and tokens">'
+        '<div style="overflow-x: auto" tabindex="0" role="region" '
+        f'aria-label="{escape(caption)}, bytes {start + 1} to {end}">'
         f'<table style="border-collapse: separate; border-spacing: 2px 0; margin: 4px 0">{body}'
         "</table></div>"
     )

@@ -30,7 +30,7 @@ class LatencyChart(Drawing):
         self.held = {label: held_tokens(run) for label, run in traces.items()}
         highest = max((max(row, default=0) for row in self.held.values()), default=0)
         heads = ("run", "held after each token", "mean", "largest")
-        top = "".join(f'<th scope="col" style="{CELL}text-align: left">{h}</th>' for h in heads)
+        top = "".join(f'<th scope="col" style="{CELL}">{h}</th>' for h in heads)
         body = "".join(_row_html(label, row, highest) for label, row in self.held.items())
         rows = [
             [label, " ".join(map(str, row)), f"{_mean(row):.1f}", str(max(row, default=0))]
@@ -92,12 +92,9 @@ def _row_html(label: str, row: list[int], highest: int) -> str:
         f'<span role="img" aria-label="{told}" style="white-space: nowrap">{"".join(bars)}</span>'
     )
     cells = (chart, f"{_mean(row):.1f}", str(max(row, default=0)))
-    left = f"{CELL}text-align: left; font-weight: normal"
+    left = f"{CELL}; font-weight: normal"
     return (
         f'<tr><th scope="row" style="{left}">{escape(label)}</th>'
-        + "".join(
-            f'<td style="{CELL}text-align: left; vertical-align: bottom">{cell}</td>'
-            for cell in cells
-        )
+        + "".join(f'<td style="{CELL}; vertical-align: bottom">{cell}</td>' for cell in cells)
         + "</tr>"
     )

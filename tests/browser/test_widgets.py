@@ -11,8 +11,17 @@ import nbformat
 import pytest
 
 from benchmarks.published import PublishedDetokenizeManager
-from minisgl.tokenizer import ByteDetokenizeManager, DetokenizeManager
-from notebooks.widgets import BatchPlayer, WindowPlayer, batch_trace, trace
+from minisgl.tokenizer import ByteDetokenizeManager, DetokenizeManager, StopChecker, StopStrings
+from notebooks.widgets import (
+    BatchPlayer,
+    BytesView,
+    HeldTail,
+    LatencyChart,
+    QueueDiagram,
+    WindowPlayer,
+    batch_trace,
+    trace,
+)
 from notebooks.widgets.frame import visible_text
 
 from .lab import artifacts, chromium
@@ -239,6 +248,32 @@ def test_axe_finds_nothing(name: str, page: Any, tmp_path: Path, run: Any, qwen3
         assert width <= 400  # nothing sticks out
         picture = artifacts(tmp_path) / f"player-{name}-{scheme}-400.png"
         page.screenshot(path=picture, full_page=True)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_the_pictures(
+    scheme: str, page: Any, tmp_path: Path, run: Any, qwen3: Any
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": 400, "height": 800})
+    token = {"source": "scheduler", "target": "tokenizer", "label": "DetokenizeMsg"}
+    events = [{**token, "detail": str(n)} for n in range(4)]
+    events.append({"source": "tokenizer", "target": "API server", "label": "UserReply"})
+    pictures = [
+        BytesView(f"{SEED} {SCRIPTS}", qwen3),
+        LatencyChart({"one": run, "two": trace(EachTokenAlone(qwen3), SEED)}),
+        QueueDiagram(events),
+        HeldTail(StopChecker(StopStrings(["STOP"])), ["one ST", "EP ", "two STOP three"]),
+    ]
+    body = "".join(picture.html for picture in pictures)
+    html = pictures[0].page("Pictures").replace(pictures[0].html, body)
+    show(page, tmp_path, html)
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.screenshot(path=artifacts(tmp_path) / f"pictures-{scheme}-400.png", full_page=True)
 
 
 def drawings(run: Any, tokenizer: Any) -> dict[str, Any]:
