@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,30 +37,65 @@ def jupyterlab(folder: Path) -> Iterator[str]:
         "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
         "HOME": str(folder),
     }
-    server = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"),
-            *("--ip=127.0.0.1", f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None"),
-        ],
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-        env=env,
-        cwd=folder,
-    )
-    assert server.stderr is not None
-    address = ""
-    for line in server.stderr:
-        found = re.search(r"http://127\.0\.0\.1:\d+/lab\?token=\w+", line)
-        if found:
-            address = found[0]
-            break
-    assert address, "JupyterLab printed no address"
+    log = folder / "jupyterlab.log"
+    # Into a file: a server whose pipe nobody empties stops when the pipe is full.
+    with log.open("w", encoding="utf-8") as stderr:
+        server = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--port=0"),
+                *("--ip=127.0.0.1", f"--ServerApp.root_dir={folder}", "--LabApp.news_url=None"),
+            ],
+            stderr=stderr,
+            env=env,
+            cwd=folder,
+        )
     try:
-        yield address
+        yield _address(server, log)
     finally:
         server.terminate()
-        server.communicate(timeout=30)
+        try:
+            server.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def _address(server: subprocess.Popen[bytes], log: Path) -> str:
+    """Waits for the address that JupyterLab prints when it serves."""
+    give_up = time.monotonic() + WAIT_MS / 1000
+    while time.monotonic() < give_up and server.poll() is None:
+        found = re.search(
+            r"http://127\.0\.0\.1:\d+/lab\?token=\w+\n", log.read_text(encoding="utf-8")
+        )
+        if found:
+            return found[0].strip()
+        time.sleep(0.1)
+    raise AssertionError(f"JupyterLab printed no address:\n{log.read_text(encoding='utf-8')}")
+
+
+def start_kernel(address: str, name: str) -> None:
+    """Starts a notebook's kernel before its page is opened, and waits until it has started.
+
+    JupyterLab answers "Run All" with a dialog that asks for a kernel as long as the session is
+    being made, and every answer to it starts another kernel.
+    """
+    server, token = address.split("/lab?token=")
+
+    def ask(path: str, body: dict[str, Any] | None = None) -> Any:
+        request = urllib.request.Request(
+            f"{server}/api/{path}",
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Authorization": f"token {token}", "Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=WAIT_MS / 1000) as answer:
+            return json.load(answer)
+
+    made = {"path": name, "name": name, "type": "notebook", "kernel": {"name": "python3"}}
+    kernel = ask("sessions", made)["kernel"]["id"]
+    give_up = time.monotonic() + WAIT_MS / 1000
+    while ask(f"kernels/{kernel}")["execution_state"] not in ("idle", "busy"):
+        assert time.monotonic() < give_up, f"the kernel of {name} did not start"
+        time.sleep(0.1)
 
 
 @contextmanager
@@ -77,6 +115,7 @@ def chromium(**options: Any) -> Iterator[Any]:
 
 def open_notebook(page: Any, address: str, name: str) -> Any:
     """Opens a notebook and waits for its kernel; gives the locator of its code cells."""
+    start_kernel(address.partition("&")[0], name)
     page.goto(address.replace("/lab?", f"/lab/tree/{name}?"), timeout=WAIT_MS)
     cells = page.locator(".jp-Notebook .jp-CodeCell")
     cells.first.wait_for()

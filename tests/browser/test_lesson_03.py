@@ -41,9 +41,9 @@ def lab(folder: Path) -> Iterator[tuple[Any, str]]:
     """A page, and the server's address."""
     size = {"width": 1200, "height": 1000}
     with jupyterlab(folder) as address, chromium(viewport=size) as page:
-        # On a slow computer it asks which kernel: the one that is proposed.
-        asked = page.locator("dialog.jp-Dialog .jp-mod-accept")
-        page.add_locator_handler(asked, lambda accept: accept.click(), no_wait_after=True)
+        # Where the page hasn't found its kernel yet it asks for one; an answer starts another.
+        asked = page.locator("dialog.jp-Dialog .jp-mod-reject")
+        page.add_locator_handler(asked, lambda cancel: cancel.click(), no_wait_after=True)
         yield page, address
 
 
