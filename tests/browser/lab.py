@@ -93,8 +93,9 @@ def start_kernel(address: str, name: str) -> None:
 @contextmanager
 def chromium(**options: Any) -> Iterator[Any]:
     """A page of a fresh browser; `options` as Playwright's ``new_page``."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=WAIT_MS)  # its own 5 s are few on a busy machine
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
